@@ -77,7 +77,7 @@ const isOfType = (model: CatalogModel, type: CatalogType): boolean =>
 /** Counts the vehicles of the feed by model and by generation; one whose record names no generation counts for none. */
 const countsOf = perWorld((world) => {
   const [models, generations] = [new Map<number, number>(), new Map<number, number>()];
-  for (const life of activeLives(world, world.clock.getTime())) {
+  for (const life of activeLives(world)) {
     const car = carOf(world, life);
     add(models, car.model.id);
     if (!car.unknown.generation) add(generations, car.generation.id);

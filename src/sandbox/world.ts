@@ -3,10 +3,19 @@ import { archivedLotRecord } from './record/lot.js';
 import { type StatisticRecord, statisticRecords } from './record/statistics.js';
 import { vehicleJson } from './record/vehicle.js';
 import { wholeSecond } from './world/instants.js';
-import { domainBit, feedAt, isActive, isGone, lifeOfId, listedLot, livesAt, seenLots } from './world/life.js';
-import { FIRST_CLOCK, lotId, lotOfId, type Population, population } from './world/population.js';
+import {
+  domainBits,
+  feedOf,
+  isActive,
+  isGone,
+  lifeOfId,
+  listedLot,
+  seenLots,
+  visibleLives,
+} from './world/life.js';
+import { FIRST_CLOCK, lotId, lotOfId, type Moment, type Population, population } from './world/population.js';
 
-/** A wrong use of the sandbox itself; never a fault that it injects on request. */
+/** A wrong use of the sandbox itself, not a fault that it injects on request. */
 export class SandboxError extends LotlakeError {
   override readonly name = 'SandboxError';
   constructor(message: string) {
@@ -14,7 +23,7 @@ export class SandboxError extends LotlakeError {
   }
 }
 
-/** The clock of a world when none is given. */
+/** The default clock of a world. */
 export const DEFAULT_CLOCK: Date = new Date('2026-11-20T00:00:00Z');
 
 /** What fixes a world; the same three give the same bytes, always and everywhere. */
@@ -28,26 +37,30 @@ export interface WorldOptions {
 }
 
 /** The market at one moment. Everything in it is computed on demand. */
-export interface World extends Population {
+export interface World extends Moment {
+  /** `now` as a date. */
   readonly clock: Date;
   /** The same world at another time. */
   at(clock: Date): World;
-  /** Ids in the feed, ascending: of vehicles with a lot on a source that is not archived, changed at or after `since`. */
-  activeIds(domainId?: number, since?: Date): readonly number[];
   /**
-   * The record of a vehicle that is in the feed, as the text that the service sends, else undefined.
+   * Ids of the vehicles in the feed, ascending: of those that have an open lot on one of `domains` and changed at or after
+   * `since`. Default all.
+   */
+  activeIds(domains?: readonly number[], since?: Date): readonly number[];
+  /**
+   * The record of a vehicle as the text that the service sends, or undefined if it is not in the feed.
    * @param options `pricesHistory` adds `prices` to each lot (`prices_history=1`). Default false.
    */
   vehicleJson(id: number, options?: { readonly pricesHistory?: boolean }): string | undefined;
   /** Ids of the lots archived within the last month and at or after `since`, by time of archiving. */
   archivedLotIds(since?: Date): readonly number[];
-  /** The record that the archive feed has of a lot, else undefined. */
+  /** The record of a lot in the archive feed, or undefined if it is not there. */
   archivedLot(lotId: number): object | undefined;
   /** Records of `/statistics`, ascending by id; calculated once a week. */
   statistics(): readonly StatisticRecord[];
 }
 
-/** Makes a world. Throws SandboxError where the clock or the size cannot be. */
+/** Makes a world. Throws SandboxError for a seed, a size or a clock that is not possible. */
 export function createWorld(options: WorldOptions = {}): World {
   const { seed = 1, vehicles = 1_000, clock = DEFAULT_CLOCK } = options;
   if (!Number.isSafeInteger(seed)) throw new SandboxError(`seed must be an integer, not ${seed}`);
@@ -55,25 +68,24 @@ export function createWorld(options: WorldOptions = {}): World {
   return worldAt(population(seed, vehicles), clock);
 }
 
-/** Something computed from a world once, when it is first asked for; a world at another clock is another world. */
-export function perWorld<T>(make: (world: World) => T): (world: World) => T {
-  const made = new WeakMap<World, { readonly value: T }>();
+/** Computes a value once for each world, when it is first needed. A world at another clock is another world. */
+export function perWorld<T extends object>(make: (world: World) => T): (world: World) => T {
+  const made = new WeakMap<World, T>();
   return (world) => {
-    const known = made.get(world) ?? { value: make(world) };
-    made.set(world, known);
-    return known.value;
+    const value = made.get(world) ?? make(world);
+    made.set(world, value);
+    return value;
   };
 }
 
-const feedOf = perWorld((world) => feedAt(world, world.clock.getTime()));
+const feed = perWorld(feedOf);
 
-const statisticsOf = perWorld((world) => statisticRecords(world, world.clock.getTime()));
+const statistics = perWorld(statisticRecords);
 
-/** Lots archived within the month before the clock, by time of archiving. */
-const archiveOf = perWorld((world) => {
-  const now = world.clock.getTime();
-  const lives = [...livesAt(world, now)].filter((life) => !isGone(life, now));
-  const lots = lives.flatMap((life) => seenLots(world, life, now).filter((lot) => lot.end <= now));
+/** Lots archived within the last month, by time of archiving. */
+const archive = perWorld((world) => {
+  const lives = [...visibleLives(world)].filter((life) => !isGone(life, world.now));
+  const lots = lives.flatMap((life) => seenLots(world, life).filter((lot) => lot.end <= world.now));
   return lots.sort((a, b) => a.end - b.end || lotId(a) - lotId(b));
 });
 
@@ -83,35 +95,33 @@ function worldAt(base: Population, clock: Date): World {
     throw new SandboxError(`clock must not be before ${new Date(FIRST_CLOCK).toISOString()}`);
   const world: World = {
     ...base,
+    now,
     clock: new Date(now),
     at: (other) => worldAt(base, other),
-    activeIds: (domainId, since) => idsOf(world, domainId, since?.getTime()),
+    activeIds: (wanted, since) => {
+      const { ids, domains, updatedAt } = feed(world);
+      if (wanted === undefined && since === undefined) return ids;
+      const [bits, from] = [wanted === undefined ? -1 : domainBits(wanted), since?.getTime() ?? 0];
+      return ids.filter(
+        (_, place) => ((domains[place] ?? 0) & bits) !== 0 && (updatedAt[place] ?? 0) >= from,
+      );
+    },
     vehicleJson: (id, options) => {
-      const life = lifeOfId(base, id);
+      const life = lifeOfId(world, id);
       if (life === undefined || !isActive(life, now)) return undefined;
-      return vehicleJson(base, life, now, { shape: 'feed', withPrices: options?.pricesHistory });
+      return vehicleJson(world, life, { shape: 'feed', withPrices: options?.pricesHistory });
     },
     archivedLotIds: (since) => {
       const from = since?.getTime() ?? 0;
-      return archiveOf(world)
-        .filter((lot) => lot.end >= from)
-        .map(lotId);
+      const lots = archive(world).filter((lot) => lot.end >= from);
+      return lots.map(lotId);
     },
     archivedLot: (id) => {
-      const found = listedLot(base, lotOfId(id), now);
+      const found = listedLot(world, lotOfId(id));
       if (found === undefined || found.lot.end > now) return undefined;
-      return archivedLotRecord(base, found.life, found.lot);
+      return archivedLotRecord(world, found.life, found.lot);
     },
-    statistics: () => statisticsOf(world),
+    statistics: () => statistics(world),
   };
   return world;
-}
-
-function idsOf(world: World, domainId?: number, since = 0): readonly number[] {
-  const feed = feedOf(world);
-  if (domainId === undefined && since === 0) return feed.ids;
-  const bits = domainId === undefined ? -1 : domainBit(domainId);
-  return feed.ids.filter(
-    (_, place) => ((feed.domains[place] ?? 0) & bits) !== 0 && (feed.updatedAt[place] ?? 0) >= since,
-  );
 }

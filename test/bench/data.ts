@@ -53,7 +53,9 @@ async function generate(folder: string, { vehicles, source, plain = false }: Ben
   for (const name of ['gzipped', 'changed', 'window', ...(plain ? ['pages'] : [])])
     mkdirSync(join(temporary, name), { recursive: true });
   const population = source === undefined ? vehicles : Math.ceil(vehicles / LEAST_SHARE);
-  const ids = createWorld({ vehicles: population, clock: CLOCK, seed: 1 }).activeIds(source);
+  const ids = createWorld({ vehicles: population, clock: CLOCK, seed: 1 }).activeIds(
+    source === undefined ? undefined : [source],
+  );
   const wanted = source === undefined ? ids : ids.slice(0, vehicles);
   const limit = pLimit(availableParallelism());
   const blocks = Math.ceil(wanted.length / PER_PAGE / BLOCK);

@@ -83,7 +83,7 @@ it.each([
 
 it('of the cars of the sandbox those disagree that are planted to', async () => {
   const world = createWorld({ vehicles: 1500 });
-  const cars = [...activeLives(world, world.clock.getTime())].map((life) => carOf(world, life));
+  const cars = [...activeLives(world)].map((life) => carOf(world, life));
   const vehicles = cars
     .filter(({ quirk }) => quirk !== 'shared vin')
     .map(({ vin, year, model }, place) => ({

@@ -496,7 +496,7 @@ describe('a scroll that expires', () => {
 describe('a page of 30 MB', () => {
   it('is loaded with all its records', async () => {
     const world = createWorld({ vehicles: 10_200, seed: 3 });
-    const cars = recordsOf(world, world.activeIds(12).slice(0, 1000));
+    const cars = recordsOf(world, world.activeIds([12]).slice(0, 1000));
     const body = JSON.stringify(lastPage(cars));
     expect(body.length).toBeGreaterThan(30_000_000);
     const service = await serve((url) => {

@@ -13,7 +13,7 @@ afterEach(() => sandbox.close());
 /** A path that each endpoint answers with 200. */
 const samples = (): Map<string, string> => {
   const { world } = sandbox;
-  const [id = 0] = world.activeIds(3);
+  const [id = 0] = world.activeIds([3]);
   const { vin, lots } = vehicleAt(recordsOf(world, [id]), 0);
   const lot = lots.find((one) => one.domain.id === 3)?.lot;
   return new Map([

@@ -99,7 +99,7 @@ describe('/cars', () => {
 
   it('keeps to a source', async () => {
     const got = await ask('/cars?per_page=1000&domain_id=12');
-    expect(idsOf(got)).toEqual(sandbox.world.activeIds(12));
+    expect(idsOf(got)).toEqual(sandbox.world.activeIds([12]));
     expect(got.text).toContain('encar_com');
   });
 

@@ -34,9 +34,8 @@ function plantedLot(world: World, life: Life, lot: LotLife) {
 
 /** The truth behind the prices of a world, lot by lot, ascending by vehicle. */
 export function* plantedLots(world: World): Generator<PlantedLot> {
-  const now = world.clock.getTime();
-  for (const life of activeLives(world, now)) {
-    const lots = seenLots(world, life, now).filter((lot) => lot.domain !== 12);
+  for (const life of activeLives(world)) {
+    const lots = seenLots(world, life).filter((lot) => lot.domain !== 12);
     yield* lots.map((lot) => plantedLot(world, life, lot));
   }
 }

@@ -87,7 +87,7 @@ describe('/search/count', () => {
 
   it('sees only the sources of the key', async () => {
     const few = await startSandbox({ vehicles: 300, domains: [12] });
-    expect((await get(few, '/search/count')).body).toEqual({ count: few.world.activeIds(12).length });
+    expect((await get(few, '/search/count')).body).toEqual({ count: few.world.activeIds([12]).length });
     expect((await get(few, '/search/count?status=6')).body).toEqual({ count: 0 });
     expect((await get(few, '/search?domain_id=3')).status).toBe(401);
     await few.close();

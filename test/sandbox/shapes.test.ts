@@ -195,7 +195,7 @@ describe('figures of a world', () => {
   it('are about as large as real records', () => {
     const sizes = [1, 3, 12].map((domain) =>
       world
-        .activeIds(domain)
+        .activeIds([domain])
         .map((id) => Buffer.byteLength(world.vehicleJson(id, { pricesHistory: true }) ?? '')),
     );
     const mean = (of: readonly number[] = []): number => of.reduce((sum, size) => sum + size, 0) / of.length;

@@ -6,7 +6,7 @@ import { checkDigit } from '../../src/sandbox/world/vin.js';
 
 describe('the vehicle numbers of a world', () => {
   const world = createWorld({ vehicles: 6000 });
-  const cars = [...activeLives(world, world.clock.getTime())].map((life) => ({
+  const cars = [...activeLives(world)].map((life) => ({
     life,
     car: carOf(world, life),
   }));

@@ -47,7 +47,7 @@ describe('a world', () => {
 
   it('spreads its vehicles over the sources, most with one lot', () => {
     const world = createWorld({ vehicles: 3000 });
-    const share = (domain: number): number => world.activeIds(domain).length / world.activeIds().length;
+    const share = (domain: number): number => world.activeIds([domain]).length / world.activeIds().length;
     expect(share(1)).toBeCloseTo(0.47, 1);
     expect(share(3)).toBeCloseTo(0.47, 1);
     expect(share(12)).toBeCloseTo(0.1, 1);

@@ -5,7 +5,7 @@ import { between, chance, hex, pick, type Rng, unit } from '../world/random.js';
 import { type ReportPlace, reportHead, snapshot } from './report-head.js';
 import templates from './templates.json' with { type: 'json' };
 
-/** A check: block, part, place on the vehicle, the issue it finds when it finds one, and what it measures. */
+/** A check: block, part, place on the vehicle, the issue it may find, and what it measures. */
 type CheckRow = (typeof document)['checks' | 'rareChecks'][number];
 
 const CHECKED = 0.55;
@@ -116,24 +116,18 @@ const sheet = ({ vehicleId, place }: ReportPlace) => ({
 
 const results = ['ok', 'ok', 'ok', 'ok', 'not_checked', 'not_applicable', 'not_equipped', 'unknown'] as const;
 
-type Block = Readonly<ReturnType<typeof blockOf>>;
-
 /**
- * The blocks of some checks, each with at least one checked item, and the items in their order, numbered after so many
- * others; items of an accident car find issues more often.
+ * The blocks of some checks, which stand together by block, and their checked items. Both are numbered after those
+ * before. Items of an accident car find issues more often.
  */
 function inspected(rng: Rng, rows: readonly CheckRow[], accident: boolean, before = { blocks: 0, items: 0 }) {
   const keys = [...new Set(rows.map((row) => row.block))];
-  const blocks = keys.map((key, place) => blockOf(rng, key, before.blocks + place + 1));
-  let number = before.items;
-  const items = blocks.flatMap((block) =>
-    rows
-      .filter((row) => row.block === block.key)
-      .map((row) => {
-        number += 1;
-        return itemOf(rng, block, row, number, chance(rng, accident ? 0.45 : 0.15));
-      }),
-  );
+  const numberOf = (key: string): number => before.blocks + keys.indexOf(key) + 1;
+  const blocks = keys.map((key) => blockOf(rng, key, numberOf(key)));
+  const items = rows.map((row, place) => {
+    const issue = chance(rng, accident ? 0.45 : 0.15);
+    return itemOf(rng, row, `block-${numberOf(row.block)}`, before.items + place + 1, issue);
+  });
   return { blocks, items };
 }
 
@@ -147,13 +141,13 @@ const blockOf = (rng: Rng, key: string, number: number) => ({
   sort_order: number,
 });
 
-function itemOf(rng: Rng, block: Block, row: CheckRow, number: number, issue: boolean) {
+function itemOf(rng: Rng, row: CheckRow, blockId: string, number: number, issue: boolean) {
   const pictured = issue && chance(rng, 0.7);
   return {
     ...templates.checkedItem,
     id: `item-${number}`,
-    block_id: block.id,
-    block_key: block.key,
+    block_id: blockId,
+    block_key: row.block,
     part_key: row.part,
     part_label: row.label,
     location_key: row.location,
@@ -165,7 +159,7 @@ function itemOf(rng: Rng, block: Block, row: CheckRow, number: number, issue: bo
   };
 }
 
-/** What a checked item says of an issue; one with a place on the vehicle is marked on a drawing. */
+/** Members of a checked item with an issue. An issue with a place on the vehicle is marked on a drawing. */
 function finding(rng: Rng, row: CheckRow, number: number) {
   const marked = row.location !== null;
   const at = (): number => Math.round(unit(rng) * 1000) / 10;

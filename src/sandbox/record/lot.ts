@@ -1,15 +1,15 @@
+import { market } from '../data/market.js';
 import { named } from '../data/wording.js';
 import { type Car, carOf } from '../world/car.js';
 import {
   type AuctionFacts,
-  askingPrice,
   auctionFacts,
   KM_A_MILE,
   type ListingFacts,
   listingFacts,
   type Place,
 } from '../world/facts.js';
-import { dateOf, micros, plain, stamp } from '../world/instants.js';
+import { dateOf, micros, plain } from '../world/instants.js';
 import type { Life } from '../world/life.js';
 import { type LotLife, type LotState, stateOf } from '../world/lot-life.js';
 import { externalId, idOf, lotId, lotNumber, type Population } from '../world/population.js';
@@ -91,7 +91,7 @@ export function listingLot(rng: Rng, offer: Offer<ListingFacts>, withPrices: boo
     lot: lotNumber(life),
     domain: named('domain', life.domain),
     odometer: { km: car.km, mi: Math.round(car.km / KM_A_MILE), status },
-    ...listingMoney(offer),
+    ...listingMoney(state, facts),
     keys_available: facts.keys_available,
     condition: named('condition', 0),
     images: listingImages(rng, car, life),
@@ -104,11 +104,12 @@ export function listingLot(rng: Rng, offer: Offer<ListingFacts>, withPrices: boo
   };
 }
 
-/** Status and amounts of a lot of source 12: its asking price. */
-const listingMoney = ({ state, facts }: Pick<Offer<ListingFacts>, 'state' | 'facts'>) => ({
-  ...{ ...nothing, status: SALE },
-  buy_now: askingPrice(facts, state.touches),
-  buy_now_updated_at: stamp(state.touchedAt),
+/** Status and amounts of a lot of source 12. Its asking price may be cut once. */
+const listingMoney = ({ touchedAt }: LotState, { asked }: ListingFacts) => ({
+  ...nothing,
+  status: SALE,
+  buy_now: touchedAt === null ? asked : Math.round(asked * market.askingCut),
+  buy_now_updated_at: touchedAt === null ? null : micros(touchedAt),
 });
 
 /** A place as a lot gives it; state and yard may be unknown. */
@@ -162,7 +163,7 @@ export function archivedLotRecord(world: Population, life: Life, lot: LotLife): 
 function shownOf(world: Population, life: Life, lot: LotLife, car: Car) {
   const state = stateOf(lot, lot.end);
   if (lot.domain !== 12) return moneyOf({ car, life: lot, state, facts: auctionFacts(world, car, lot) });
-  return listingMoney({ state, facts: listingFacts(world, car, lot, life.birth) });
+  return listingMoney(state, listingFacts(world, car, lot, life.birth));
 }
 
 const STORE = 'https://photos.auction.example/v1/AUTH_svc.pdoc00001/ids-c-prod-lpp';

@@ -42,7 +42,7 @@ export const nothing = {
  */
 export function moneyOf(offer: Offer<AuctionFacts>, bidStamp = micros) {
   const { life, state, facts } = offer;
-  const touched = state.touches > 0 && facts.buyNow !== null;
+  const touched = state.touchedAt !== null && facts.buyNow !== null;
   return {
     ...(announced(offer, bidStamp) ?? held(offer, bidStamp) ?? { ...nothing, status: oneOf(IDLE, life) }),
     buy_now: touched ? 500 + (life.index % 80) * 125 : facts.buyNow,

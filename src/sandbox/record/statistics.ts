@@ -2,13 +2,14 @@ import { named } from '../data/wording.js';
 import { type Car, carOf } from '../world/car.js';
 import { auctionFacts } from '../world/facts.js';
 import { DAY, type Instant, micros } from '../world/instants.js';
-import { allLots, type Life, livesAt } from '../world/life.js';
+import { allLots, type Life, visibleLives } from '../world/life.js';
 import { stateOf } from '../world/lot-life.js';
-import type { Population } from '../world/population.js';
+import type { Moment } from '../world/population.js';
 
 /** One record of `/statistics`. */
 export type StatisticRecord = Readonly<ReturnType<typeof row>>;
 
+/** Vehicles of one generation, model year and source that were sold. */
 interface Group {
   readonly car: Car;
   readonly domain: number;
@@ -22,29 +23,30 @@ const MONDAY = 4 * DAY;
  * Average prices by generation, model year and source over the sold lots of all vehicles (field-notes.md), as the service
  * calculated them at the start of the week.
  */
-export function statisticRecords(world: Population, clock: Instant): StatisticRecord[] {
-  const at = Math.floor((clock - MONDAY) / (7 * DAY)) * 7 * DAY + MONDAY;
+export function statisticRecords(world: Moment): StatisticRecord[] {
+  const monday = Math.floor((world.now - MONDAY) / (7 * DAY)) * 7 * DAY + MONDAY;
+  const then = { ...world, now: monday };
   const groups = new Map<number, Group>();
-  for (const life of livesAt(world, at)) {
-    for (const [car, domain, bid] of salesOf(world, life, at)) {
+  for (const life of visibleLives(then)) {
+    for (const { car, domain, bid } of salesOf(then, life)) {
       const id = car.generation.id * 1000 + (car.year - 1990) * 10 + domain;
       const group = groups.get(id) ?? { car, domain, bids: [] };
       group.bids.push(bid);
       groups.set(id, group);
     }
   }
-  return [...groups].sort(([a], [b]) => a - b).map(([id, group]) => row(id, group, at));
+  return [...groups].sort(([a], [b]) => a - b).map(([id, group]) => row(id, group, monday));
 }
 
-function salesOf(world: Population, life: Life, at: Instant): [Car, number, number][] {
-  const lots = allLots(world, life, at).filter((lot) => lot.domain !== 12 && lot.start <= at);
-  return lots.flatMap((lot): [Car, number, number][] => {
-    const { done, next } = stateOf(lot, at);
+function salesOf(world: Moment, life: Life) {
+  const lots = allLots(world, life).filter((lot) => lot.domain !== 12 && lot.start <= world.now);
+  return lots.flatMap((lot) => {
+    const { done, next } = stateOf(lot, world.now);
     if (done.at(-1)?.sold !== true || next !== null) return [];
     const car = carOf(world, life);
     const facts = auctionFacts(world, car, lot);
     const bid = facts.attempts[done.length - 1]?.bid;
-    return facts.unpriced || bid === undefined ? [] : [[car, lot.domain, bid]];
+    return facts.unpriced || bid === undefined ? [] : [{ car, domain: lot.domain, bid }];
   });
 }
 

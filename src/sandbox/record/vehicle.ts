@@ -1,11 +1,11 @@
 import { named } from '../data/wording.js';
 import wording from '../data/wording.json' with { type: 'json' };
 import { type Car, carOf } from '../world/car.js';
-import { auctionFacts, listingFacts, type ReportFacts, reportFacts } from '../world/facts.js';
+import { auctionFacts, listingFacts, reportedPast, reportFacts } from '../world/facts.js';
 import { HOUR, type Instant, micros } from '../world/instants.js';
 import { type Life, seenLots } from '../world/life.js';
-import { type LotLife, stateOf } from '../world/lot-life.js';
-import { idOf, type Population } from '../world/population.js';
+import { type LotLife, reached, stateOf } from '../world/lot-life.js';
+import { idOf, type Moment } from '../world/population.js';
 import { type Rng, Salt, stream } from '../world/random.js';
 import { historyReport } from './history-report.js';
 import { inspectionReport } from './inspection.js';
@@ -20,36 +20,35 @@ export interface RecordForm {
    * archive marker on every archived lot; `compact`: the same without reports, as `/search` gives it.
    */
   readonly shape: 'feed' | 'detail' | 'compact';
-  /** The only lot whose reports are wanted; without it, all lots that are not archived. */
+  /** The only lot whose reports are wanted. Default: all lots that are not archived. */
   readonly listing?: LotLife | undefined;
 }
 
-/** A vehicle at a clock. */
 interface Vehicle {
-  readonly world: Population;
+  readonly world: Moment;
   readonly car: Car;
   readonly life: Life;
-  readonly clock: Instant;
 }
 
-/** The record of a vehicle at a clock (service.md). */
-export function vehicleRecord(world: Population, life: Life, clock: Instant, form: RecordForm): object {
+/** The record of a vehicle (service.md). */
+export function vehicleRecord(world: Moment, life: Life, form: RecordForm): object {
   const car = carOf(world, life);
-  const vehicle = { world, car, life, clock };
-  const seen = seenLots(world, life, clock);
+  const vehicle = { world, car, life };
+  const seen = seenLots(world, life);
   const lots = seen.map((lot) => lotRecord(vehicle, lot, form));
   const record = { id: idOf(world, life.index), ...identity(car), lots };
   if (form.shape === 'feed' && car.shape !== 'described') return record;
-  const open = seen.filter((lot) => clock < lot.end);
-  const flagged = { ...record, ...flagMembers(vehicle, open) };
+  const open = seen.filter((lot) => world.now < lot.end).map((lot) => publishedOf(vehicle, lot));
+  const flagged = { ...record, ...flagMembers(car, open) };
   if (form.shape === 'compact') return flagged;
-  return { ...flagged, ...reportMembers(vehicle, form.listing === undefined ? open : [form.listing]) };
+  const wanted = form.listing === undefined ? open : [publishedOf(vehicle, form.listing)];
+  return { ...flagged, ...reportMembers(vehicle, wanted) };
 }
 
-function lotRecord({ world, car, life: { birth }, clock }: Vehicle, life: LotLife, form: RecordForm): object {
+function lotRecord({ world, car, life: { birth } }: Vehicle, life: LotLife, form: RecordForm): object {
   const { withPrices = false, shape } = form;
   const rng = stream(world.seed, life.index, Salt.images + life.place);
-  const offer = { car, life, state: stateOf(life, clock) };
+  const offer = { car, life, state: stateOf(life, world.now) };
   const record =
     life.domain === 12
       ? listingLot(rng, { ...offer, facts: listingFacts(world, car, life, birth) }, withPrices)
@@ -66,14 +65,14 @@ function titleOf({ year, model, trim, quirk }: Car): string {
 
 function identity(car: Car) {
   const { model, generation, unknown, engine, color } = car;
-  const of = { manufacturer_id: model.manufacturer.id, model_id: model.id };
-  const known = { id: generation.id, name: generation.name, ...of };
+  const manufacturer_id = model.manufacturer.id;
+  const known = { id: generation.id, name: generation.name, manufacturer_id, model_id: model.id };
   return {
     year: car.year,
     title: titleOf(car),
     vin: car.vin,
     manufacturer: model.manufacturer,
-    model: { id: model.id, name: model.name, manufacturer_id: model.manufacturer.id },
+    model: { id: model.id, name: model.name, manufacturer_id },
     generation: unknown.generation ? null : known,
     body_type: named('body_type', model.body),
     color,
@@ -89,18 +88,22 @@ function identity(car: Car) {
 const escaped = (unit: string): string =>
   unit === '/' ? '\\/' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** The text of a vehicle's record. Only source 12 escapes slashes and what is not ASCII (samples). */
-export function vehicleJson(world: Population, life: Life, clock: Instant, form: RecordForm): string {
-  const text = JSON.stringify(vehicleRecord(world, life, clock, form));
+/** The text of a vehicle's record. Only source 12 escapes slashes and characters outside ASCII (samples). */
+export function vehicleJson(world: Moment, life: Life, form: RecordForm): string {
+  const text = JSON.stringify(vehicleRecord(world, life, form));
   return life.domain === 12 ? text.replaceAll(/\/|[^\0-\x7f]/g, escaped) : text;
 }
 
-/** When the inspection reports of a listing were stored, the newest first, up to a clock. */
-function inspectionTimes(life: LotLife, facts: ReportFacts, clock: Instant): Instant[] {
-  const second = life.secondReportAt;
-  const times = second !== null && second <= clock ? [second] : [];
-  const isArchived = times.length > 0 && facts.superseded;
-  return facts.inspected && !isArchived ? [...times, life.start] : times;
+/** The published reports of a lot. */
+type Published = Readonly<ReturnType<typeof publishedOf>>;
+
+function publishedOf({ world, car, life }: Vehicle, lot: LotLife) {
+  const { inspected, superseded, histories, certified } = reportFacts(world, car, lot, life.birth);
+  const second = reached(lot.secondReportAt, world.now);
+  const first = inspected && !(superseded && second !== null) ? lot.start : null;
+  // When the service stored the inspection reports, the newest first.
+  const inspections = [second, first].filter((at) => at !== null);
+  return { lot, inspections, histories, certified };
 }
 
 /** Removes Korean texts from the reports of sources 1 and 3, which have only keys and names. */
@@ -111,56 +114,47 @@ function worded<T>(domain: number, value: T): T {
   );
 }
 
-/** The reports of a listing, each with the time when the service stored it. */
-function reportsOf({ world, car, life: { index }, clock }: Vehicle, life: LotLife, facts: ReportFacts) {
+/** The reports of a lot, inspections with the time when the service stored them. */
+function reportsOf({ world, car, life }: Vehicle, { lot, inspections, histories }: Published) {
   const placeOf = (place: number, storedAt: Instant, hoursBefore: number): ReportPlace => {
-    const [at, zone] = [storedAt - hoursBefore * HOUR, life.domain === 12 ? 9 : -5];
-    return { car, vehicleId: idOf(world, index), life, past: facts.past, place, at, storedAt, zone };
+    const [at, zone] = [storedAt - hoursBefore * HOUR, lot.domain === 12 ? 9 : -5];
+    const past = reportedPast(world, car, lot, life.birth);
+    return { car, vehicleId: idOf(world, life.index), life: lot, past, place, at, storedAt, zone };
   };
   const rngOf = (place: number, salt: number): Rng =>
-    stream(world.seed, life.index, Salt.report + 10 * life.place + 500 * place + salt);
+    stream(world.seed, lot.index, Salt.report + 10 * lot.place + 500 * place + salt);
   return {
-    inspections: inspectionTimes(life, facts, clock).map((storedAt) => {
-      const place = storedAt === life.start ? 0 : 1;
+    inspections: inspections.map((storedAt) => {
+      const place = storedAt === lot.start ? 0 : 1;
       const [rng, rareRng] = [rngOf(place, 10_000), rngOf(place, 30_000)];
       const record = inspectionReport(rng, rareRng, placeOf(place, storedAt, 3));
-      return { storedAt, record: worded(life.domain, record) };
+      return { storedAt, record: worded(lot.domain, record) };
     }),
     // Two history reports come from two sources; they are not versions of one.
-    histories: facts.histories.map((place) =>
-      worded(life.domain, historyReport(rngOf(place, 20_000), placeOf(place, life.start, 2 + place))),
+    histories: histories.map((place) =>
+      worded(lot.domain, historyReport(rngOf(place, 20_000), placeOf(place, lot.start, 2 + place))),
     ),
   };
 }
 
-const factsOf = ({ world, car, life }: Vehicle, lot: LotLife) => reportFacts(world, car, lot, life.birth);
-
 /** Members that the service added later (service.md), without the reports. They look at lots that are not archived. */
-function flagMembers(vehicle: Vehicle, open: readonly LotLife[]) {
-  const facts = open.map((lot) => factsOf(vehicle, lot));
-  const listings = facts.map((listing) => ({
-    has_history_reports: listing !== undefined && listing.histories.length > 0,
-    is_manufacturer_certified: listing?.certified ?? false,
+function flagMembers({ doors, seats }: Car, open: readonly Published[]) {
+  const listings = open.map(({ histories, certified }) => ({
+    has_history_reports: histories.length > 0,
+    is_manufacturer_certified: certified,
   }));
-  const isInspected = (lot: LotLife, place: number): boolean => {
-    const listing = facts[place];
-    return listing !== undefined && inspectionTimes(lot, listing, vehicle.clock).length > 0;
-  };
   return {
-    doors: vehicle.car.doors,
-    seats: vehicle.car.seats,
-    has_inspections: open.some(isInspected),
+    doors,
+    seats,
+    has_inspections: open.some(({ inspections }) => inspections.length > 0),
     has_history_reports: listings.some((listing) => listing.has_history_reports),
     listings,
   };
 }
 
-/** The reports of the given lots, inspections by newest first (reports.md). */
-function reportMembers(vehicle: Vehicle, lots: readonly LotLife[]) {
-  const reports = lots.flatMap((lot) => {
-    const facts = factsOf(vehicle, lot);
-    return facts === undefined ? [] : reportsOf(vehicle, lot, facts);
-  });
+/** The reports of some lots, the newest inspection first (reports.md). */
+function reportMembers(vehicle: Vehicle, lots: readonly Published[]) {
+  const reports = lots.map((lot) => reportsOf(vehicle, lot));
   return {
     inspections: reports
       .flatMap(({ inspections }) => inspections)

@@ -84,7 +84,7 @@ const answers: Answers = {
     );
   },
   statistics: (question, values) => {
-    const conditions = conditionsOf('statistics', values, question.world.clock.getTime());
+    const conditions = conditionsOf('statistics', values, question.world.now);
     const meets = (row: object): boolean => conditions.every((passes) => passes(row));
     return listPage(question, values, pageSizes.statistics, question.world.statistics().filter(meets));
   },
@@ -126,7 +126,7 @@ const endlessPage = (question: Question, page: number, list: readonly object[]):
   listPage(question, { page }, fixed(1000), list, JSON.stringify, 1);
 
 const textOf = ({ world }: Question, life: Life | undefined, form: RecordForm): string =>
-  life === undefined ? '' : vehicleJson(world, life, world.clock.getTime(), form);
+  life === undefined ? '' : vehicleJson(world, life, form);
 
 /** `{data: Vehicle}`; throws a 404 where nothing was found. */
 function answerWith(question: Question, found: Found | undefined, what: string, form: RecordForm): string {

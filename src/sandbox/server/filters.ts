@@ -66,7 +66,7 @@ function recordOf({ world }: Question, id: number): object {
   const known = recordsOf(world).get(id);
   const life = lifeOfId(world, id);
   if (known !== undefined || life === undefined) return known ?? {};
-  const record = vehicleRecord(world, life, world.clock.getTime(), { shape: 'compact' });
+  const record = vehicleRecord(world, life, { shape: 'compact' });
   recordsOf(world).set(id, record);
   return record;
 }
@@ -82,7 +82,7 @@ export function domainOf(id: number, { access }: Question): number {
 
 /** Start of the window that `minutes` names, or undefined without it. */
 export const sinceOf = (minutes: number | undefined, { world }: Question): Date | undefined =>
-  minutes === undefined ? undefined : new Date(world.clock.getTime() - minutes * MINUTE);
+  minutes === undefined ? undefined : new Date(world.now - minutes * MINUTE);
 
 /**
  * Ids of the vehicles in the feed that meet all filters: those of the vehicle, and those of lots together on one lot
@@ -94,8 +94,9 @@ export function selectedIds(question: Question, values: Partial<Values<'cars'>>)
     throw badRequest('status', 'The status must not be combined with status[].');
   }
   const domains = values.domain_id === undefined ? access.domains : [domainOf(values.domain_id, question)];
-  const candidates = candidateIds(question, domains, sinceOf(values.minutes, question));
-  const conditions = conditionsOf('vehicles', values, world.clock.getTime());
+  const isEveryDomain = domains.length === allDomains.length;
+  const candidates = world.activeIds(isEveryDomain ? undefined : domains, sinceOf(values.minutes, question));
+  const conditions = conditionsOf('vehicles', values, world.now);
   const isOpen = (lot: Json): boolean =>
     valuesAt(lot, ['archived'])[0] !== true && domains.includes(Number(valuesAt(lot, ['domain', 'id'])[0]));
   const meets = (vehicle: object): boolean =>
@@ -104,16 +105,6 @@ export function selectedIds(question: Question, values: Partial<Values<'cars'>>)
       .some((lots) => conditions.every((passes) => passes({ ...vehicle, lots })));
   const ids = conditions.length === 0 ? candidates : candidates.filter((id) => meets(recordOf(question, id)));
   return values.sortDirection === 'desc' ? ids.toReversed() : ids;
-}
-
-function candidateIds(
-  { world, access }: Question,
-  domains: readonly number[],
-  since: Date | undefined,
-): readonly number[] {
-  const one = (source?: number): readonly number[] => world.activeIds(source, since);
-  if (domains === access.domains && domains.length === allDomains.length) return one();
-  return [...new Set(domains.flatMap(one))].sort((a, b) => a - b);
 }
 
 type Condition = (record: Json) => boolean;

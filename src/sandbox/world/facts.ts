@@ -174,16 +174,13 @@ export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt
   };
 }
 
-/** What is true of the reports of a lot all its life. Only published ones are served (reports.md, common rule 2). */
-export type ReportFacts = Readonly<NonNullable<ReturnType<typeof reportFacts>>>;
-
 /** One lot of sources 1 and 3 in this many has reports. */
 const REPORTED = 20;
 
 /**
- * Draws the facts of a lot's reports; undefined for a lot without reports, as most lots of sources 1 and 3. An inspection
- * report is there from the start where `inspected`, and is archived when a second one comes where `superseded`;
- * `histories` are the places of the published history reports among those that the source made.
+ * Draws what is true of a lot's reports all its life. Only published reports are served (reports.md, common rule 2).
+ * `inspected`: there is an inspection report from the start. `superseded`: it is archived when a second one comes.
+ * `histories`: places of the published history reports among those that the source made.
  */
 export function reportFacts(world: Population, car: Car, lot: LotLife, listedAt: number) {
   const hidden = hash(world.seed, lot.index, Salt.published + lot.place);
@@ -191,17 +188,18 @@ export function reportFacts(world: Population, car: Car, lot: LotLife, listedAt:
     [0, 1].slice(0, places).filter((place) => (hidden >>> (8 * place)) % 12 !== 0);
   const superseded = hidden % 2 === 0;
   if (lot.domain === 12) {
-    const { past, inspected, histories, certified } = listingFacts(world, car, lot, listedAt);
+    const { inspected, histories, certified } = listingFacts(world, car, lot, listedAt);
     const isShown = inspected && (hidden >>> 16) % 15 !== 0;
-    return { past, inspected: isShown, superseded, histories: published(histories), certified };
+    return { inspected: isShown, superseded, histories: published(histories), certified };
   }
   const draw = hash(world.seed, lot.index, Salt.reported + lot.place);
-  if (draw % REPORTED !== 0) return undefined;
-  // The prices of sources 1 and 3 do not depend on claims.
-  const past: Past = { ...pastOf(world, car, listedAt), claims: [], accident: false };
-  return { past, inspected: (draw >>> 8) % 2 === 0, superseded, histories: published(1), certified: false };
+  const isReported = draw % REPORTED === 0;
+  const inspected = isReported && (draw >>> 8) % 2 === 0;
+  return { inspected, superseded, histories: published(isReported ? 1 : 0), certified: false };
 }
 
-/** The asking price after a number of cuts, USD. */
-export const askingPrice = (facts: ListingFacts, cuts: number): number =>
-  Math.round(facts.asked * market.askingCut ** cuts);
+/** The past of a car as the reports of a lot have it. The prices of sources 1 and 3 do not depend on claims. */
+export function reportedPast(world: Population, car: Car, lot: LotLife, listedAt: number): Past {
+  const past = pastOf(world, car, listedAt);
+  return lot.domain === 12 ? past : { ...past, claims: [], accident: false };
+}

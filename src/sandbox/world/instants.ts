@@ -15,13 +15,10 @@ export const dateOf = (at: Instant): string => seconds(at).slice(0, 10);
 /** The described form of a timestamp, with microseconds and `Z` (service.md). */
 export const micros = (at: Instant): string => `${seconds(at)}.000000Z`;
 
-/** The same for a moment that may be unknown. */
-export const stamp = (at: Instant | null): string | null => (at === null ? null : micros(at));
-
 /** The other form seen in the same records, without a zone (field-notes.md). */
 export const plain = (at: Instant): string => seconds(at).replace('T', ' ');
 
-/** The form of the reports, with an offset (reports.md); `ahead` is how many hours local time is ahead of UTC. */
+/** The form of the reports, with an offset (reports.md); `ahead` is by how many hours local time is ahead of UTC. */
 export const zoned = (at: Instant, ahead: number): string =>
   `${seconds(at + ahead * HOUR)}${ahead < 0 ? '-' : '+'}${String(Math.abs(ahead)).padStart(2, '0')}:00`;
 

@@ -1,5 +1,5 @@
 import { DAY, type Instant, wholeSecond } from './instants.js';
-import { type LotLife, lotLife, stateOf } from './lot-life.js';
+import { type LotLife, lotLife, reached, stateOf } from './lot-life.js';
 import {
   ARCHIVE_DAYS,
   birthOf,
@@ -8,6 +8,7 @@ import {
   indexRange,
   lifeDays,
   MAX_LIFE_DAYS,
+  type Moment,
   type Population,
 } from './population.js';
 import { below, between, byWeight, chance, hash, pick, type Rng, Salt, stream, unit } from './random.js';
@@ -45,23 +46,19 @@ function lifeOf(world: Population, index: number): Life {
     : { ...own, end: Math.min(own.end, pair.at), mergedInto: { index: pair.kept, at: pair.at } };
 }
 
-/** The life of the vehicle of an id; undefined where no vehicle has it. */
+/** The life of the vehicle with an id, or undefined if no vehicle has it. */
 export function lifeOfId(world: Population, id: number): Life | undefined {
   const index = indexOf(world, id);
   return index === undefined ? undefined : lifeOf(world, index);
 }
 
-/** A lot and the vehicle that lists it at a clock; undefined for one that is to come or archived for over a month. */
-export function listedLot(
-  world: Population,
-  { index, place }: Pick<LotLife, 'index' | 'place'>,
-  clock: Instant,
-): { readonly life: Life; readonly lot: LotLife } | undefined {
+/** A lot and the vehicle that lists it; undefined before the lot appears and from a month after its archiving. */
+export function listedLot(world: Moment, { index, place }: Pick<LotLife, 'index' | 'place'>) {
   if (index < 0) return undefined;
   const own = lifeOf(world, index);
   const lot = own.lots[place];
-  if (lot === undefined || !isListed(lot, clock)) return undefined;
-  const life = own.mergedInto !== null && isGone(own, clock) ? lifeOf(world, own.mergedInto.index) : own;
+  if (lot === undefined || !isListed(lot, world.now)) return undefined;
+  const life = own.mergedInto !== null && isGone(own, world.now) ? lifeOf(world, own.mergedInto.index) : own;
   return { life, lot };
 }
 
@@ -99,7 +96,7 @@ function laterLots(rng: Rng, first: LotLife): LotLife[] {
   });
 }
 
-/** The merge of an index with another one of its block, and the end of the one that goes; null where there is none. */
+/** The merge of a vehicle with another one of its block, and when the absorbed one would have ended; null if there is none. */
 function pairOf(world: Population, index: number) {
   const block = Math.floor(index / MERGE_BLOCK);
   const kept = block * MERGE_BLOCK + (hash(world.seed, block, Salt.pair) % (MERGE_BLOCK - 20));
@@ -115,66 +112,65 @@ function pairOf(world: Population, index: number) {
   return { kept, gone, at, end: other.end };
 }
 
-/** Whether a lot appeared by a clock and is not archived for more than a month. */
+/** Whether a lot has appeared and was not archived more than a month ago. */
 export const isListed = (lot: LotLife, clock: Instant): boolean =>
   lot.start <= clock && clock < lot.end + ARCHIVE_DAYS * DAY;
 
-/** Lots that a vehicle lists at a clock. */
-export const seenLots = (world: Population, life: Life, clock: Instant): LotLife[] =>
-  allLots(world, life, clock).filter((lot) => isListed(lot, clock));
+/** Lots that a vehicle lists. */
+export const seenLots = (world: Moment, life: Life): LotLife[] =>
+  allLots(world, life).filter((lot) => isListed(lot, world.now));
 
-/** Lots of a vehicle at a clock, with those of a vehicle that was merged into it by then. */
-export function allLots(world: Population, life: Life, clock: Instant): readonly LotLife[] {
-  if (life.absorbs === null || clock < life.absorbs.at) return life.lots;
+/** Lots of a vehicle, with those of a vehicle that was merged into it. */
+export function allLots(world: Moment, life: Life): readonly LotLife[] {
+  if (life.absorbs === null || world.now < life.absorbs.at) return life.lots;
   return [...life.lots, ...ownLife(world, life.absorbs.index).lots];
 }
 
-/** Whether a vehicle is in the feed at a clock. */
+/** Whether a vehicle is in the feed. */
 export const isActive = (life: Life, clock: Instant): boolean => life.birth <= clock && clock < life.end;
 
-/** The bit of a source in the `domains` of a feed. */
-export const domainBit = (domain: number): number => 1 << domain;
+/** Sources as the bits of one number. */
+export const domainBits = (domains: readonly number[]): number =>
+  domains.reduce((bits, domain) => bits | (1 << domain), 0);
 
-/** Lives that are visible at a clock, as active or archived, ascending. */
-export function* livesAt(world: Population, clock: Instant): Generator<Life> {
-  const [first, last] = indexRange(world, clock);
+/** Lives that are visible, as active or archived, ascending. */
+export function* visibleLives(world: Moment): Generator<Life> {
+  const { now } = world;
+  const [first, last] = indexRange(world);
   for (let index = first; index <= last; index += 1) {
     const life = lifeOf(world, index);
-    if (life.birth <= clock && clock < life.end + ARCHIVE_DAYS * DAY) yield life;
+    if (life.birth <= now && now < life.end + ARCHIVE_DAYS * DAY) yield life;
   }
 }
 
-/** Lives of the vehicles in the feed at a clock, ascending. */
-export function* activeLives(world: Population, clock: Instant): Generator<Life> {
-  for (const life of livesAt(world, clock)) if (isActive(life, clock)) yield life;
+/** Lives of the vehicles in the feed, ascending. */
+export function* activeLives(world: Moment): Generator<Life> {
+  for (const life of visibleLives(world)) if (isActive(life, world.now)) yield life;
 }
 
-/** Whether a vehicle is merged into another one at a clock. */
+/** Whether a vehicle was merged into another one. */
 export const isGone = (life: Life, clock: Instant): boolean =>
   life.mergedInto !== null && life.mergedInto.at <= clock;
 
-const mergedAt = (life: Life, clock: Instant): Instant =>
-  life.absorbs !== null && life.absorbs.at <= clock ? life.absorbs.at : 0;
-
-/** When a lot last changed its vehicle's record; leaving the record is a change, too. */
-function changedAt(lot: LotLife, clock: Instant): Instant {
-  const vanishes = lot.end + ARCHIVE_DAYS * DAY;
-  return vanishes <= clock ? vanishes : stateOf(lot, clock).updatedAt;
-}
+/** When a lot last changed its vehicle's record. Leaving the record is a change, too. */
+const changedAt = (lot: LotLife, clock: Instant): Instant =>
+  reached(lot.end + ARCHIVE_DAYS * DAY, clock) ?? stateOf(lot, clock).updatedAt;
 
 /**
- * The vehicles that are in the feed at a clock, ascending by id, in parallel arrays: ids; when the record last changed (the
- * newest change of a lot, a lot that came or went, or a merge); sources of the lots that are not archived, as bits.
+ * The vehicles in the feed, ascending by id, in parallel arrays: ids; when the record last changed (the newest change of
+ * a lot, a lot that came or went, or a merge); sources of the lots that are not archived, as bits.
  */
-export function feedAt(world: Population, clock: Instant) {
+export function feedOf(world: Moment) {
+  const { now } = world;
   const ids: number[] = [];
   const updatedAt: Instant[] = [];
   const domains: number[] = [];
-  for (const life of activeLives(world, clock)) {
-    const lots = allLots(world, life, clock).filter((lot) => lot.start <= clock);
+  for (const life of activeLives(world)) {
+    const lots = allLots(world, life).filter((lot) => lot.start <= now);
     ids.push(idOf(world, life.index));
-    updatedAt.push(Math.max(mergedAt(life, clock), ...lots.map((lot) => changedAt(lot, clock))));
-    domains.push(lots.reduce((bits, lot) => (clock < lot.end ? bits | domainBit(lot.domain) : bits), 0));
+    const mergedAt = reached(life.absorbs?.at, now) ?? 0;
+    updatedAt.push(Math.max(mergedAt, ...lots.map((lot) => changedAt(lot, now))));
+    domains.push(domainBits(lots.filter((lot) => now < lot.end).map((lot) => lot.domain)));
   }
   return { ids, updatedAt, domains };
 }

@@ -21,8 +21,8 @@ export interface LotLife {
   readonly start: Instant;
   readonly end: Instant;
   readonly attempts: readonly Attempt[];
-  /** Small changes: a new Buy Now price (sources 1 and 3), a lower asking price (source 12). */
-  readonly touches: readonly Instant[];
+  /** A small change: a new Buy Now price (sources 1 and 3) or a lower asking price (source 12). */
+  readonly touchedAt: Instant | null;
   /** When a second inspection report arrives (source 12). */
   readonly secondReportAt: Instant | null;
 }
@@ -36,17 +36,17 @@ const SOLD = 0.62;
 export function lotLife(rng: Rng, frame: Frame): LotLife {
   const { domain, start, end } = frame;
   const isListed = domain === 12;
-  const touches = chance(rng, isListed ? 0.4 : 0.15) ? [moment(rng, start, end - start)] : [];
+  const touchedAt = chance(rng, isListed ? 0.4 : 0.15) ? moment(rng, start, end - start) : null;
   const attempts = !isListed && chance(rng, AUCTIONED) ? auctions(rng, frame) : [];
   const secondReportAt = isListed && chance(rng, 0.15) ? moment(rng, start, (end - start) / 2) : null;
-  return { ...frame, attempts, touches, secondReportAt };
+  return { ...frame, attempts, touchedAt, secondReportAt };
 }
 
 const moment = (rng: Rng, start: Instant, span: number): Instant =>
   wholeSecond(start + (0.1 + 0.8 * unit(rng)) * span);
 
-/** How many auctions a lot is meant to have; the end of its life may cut them short. */
-function planned(rng: Rng): number {
+/** How many auctions a lot is meant to have. It has fewer if its life ends before. */
+function auctionCount(rng: Rng): number {
   const draw = unit(rng);
   if (draw < 0.72) return 1;
   if (draw < 0.95) return between(rng, 2, 4);
@@ -63,7 +63,7 @@ function gapDays(rng: Rng, count: number): number {
 
 function auctions(rng: Rng, frame: Frame): Attempt[] {
   const span = frame.end - frame.start;
-  const count = planned(rng);
+  const count = auctionCount(rng);
   const share = count >= 10 ? 0.9 : 0.45 + 0.47 * unit(rng);
   let saleAt = auctionHour(rng, frame.end - share * span);
   let knownAt = Math.max(
@@ -96,6 +96,10 @@ function auctions(rng: Rng, frame: Frame): Attempt[] {
 const auctionHour = (rng: Rng, at: number): Instant =>
   Math.floor(at / DAY) * DAY + 13 * HOUR + between(rng, 0, 14) * 30 * MINUTE;
 
+/** An instant, or null if the clock has not reached it. */
+export const reached = (at: Instant | null | undefined, clock: Instant): Instant | null =>
+  at != null && at <= clock ? at : null;
+
 export type LotState = Readonly<ReturnType<typeof stateOf>>;
 
 /** The state of a lot at a clock; equal states give equal bytes. */
@@ -103,21 +107,11 @@ export function stateOf(lot: LotLife, clock: Instant) {
   const done = lot.attempts.filter((attempt) => attempt.resultAt <= clock);
   const coming = lot.attempts[done.length];
   const next = coming !== undefined && coming.knownAt <= clock ? coming : null;
-  const prebidAt = next?.prebidAt != null && next.prebidAt <= clock ? next.prebidAt : null;
-  const touched = lot.touches.filter((at) => at <= clock);
-  const touchedAt = touched.at(-1) ?? null;
-  const archived = lot.end <= clock;
-  const times = [lot.start, done.at(-1)?.resultAt, next?.knownAt, prebidAt, touchedAt].map((at) => at ?? 0);
-  if (lot.secondReportAt !== null && lot.secondReportAt <= clock) times.push(lot.secondReportAt);
-  if (archived) times.push(lot.end);
-  // `done` are the auctions whose result is known, in order; `next` is the one that is announced, if one is.
-  return {
-    done,
-    next,
-    prebidAt,
-    touches: touched.length,
-    touchedAt,
-    archived,
-    updatedAt: Math.max(...times),
-  };
+  const prebidAt = reached(next?.prebidAt, clock);
+  const touchedAt = reached(lot.touchedAt, clock);
+  const others = [lot.secondReportAt, lot.end].map((at) => reached(at, clock));
+  const times = [lot.start, done.at(-1)?.resultAt, next?.knownAt, prebidAt, touchedAt, ...others];
+  const updatedAt = Math.max(...times.map((at) => at ?? 0));
+  // `done` are the auctions whose result is known, in order. `next` is the announced auction or null.
+  return { done, next, prebidAt, touchedAt, archived: lot.end <= clock, updatedAt };
 }

@@ -10,9 +10,14 @@ export interface Population {
   readonly interval: number;
 }
 
+/** A population at one moment. */
+export interface Moment extends Population {
+  readonly now: Instant;
+}
+
 /** When the first vehicle appears. */
 const EPOCH: Instant = Date.UTC(2024, 0, 1);
-/** Longest time from appearing to being archived. */
+/** Longest time from a vehicle's appearance to its archiving. */
 export const MAX_LIFE_DAYS = 245;
 /** Archived lots stay readable for this long (service.md, lifecycle). */
 export const ARCHIVE_DAYS = 30;
@@ -21,7 +26,7 @@ export const FIRST_CLOCK: Instant = EPOCH + (MAX_LIFE_DAYS + ARCHIVE_DAYS) * DAY
 
 const MIN_LIFE_DAYS = 6;
 const LIFE_POWER = 1.7;
-/** Mean time from appearing to being archived: the mean of `lifeDays`. Merges shorten it a little. */
+/** Mean of `lifeDays`. Merges shorten it a little. */
 const MEAN_LIFE_DAYS = MIN_LIFE_DAYS + (MAX_LIFE_DAYS - MIN_LIFE_DAYS) / (LIFE_POWER + 1);
 const LEFT_BY_MERGES = 0.995;
 const GOLDEN = 0.618_033_988_749_894_9;
@@ -50,17 +55,17 @@ export function lifeDays(world: Population, index: number): number {
   return MIN_LIFE_DAYS + (MAX_LIFE_DAYS - MIN_LIFE_DAYS) * quantile ** LIFE_POWER;
 }
 
-/** First and last index of vehicles that can be seen, as active or as archived, at a clock. */
-export function indexRange(world: Population, clock: Instant): readonly [number, number] {
-  const first = Math.floor((clock - (MAX_LIFE_DAYS + ARCHIVE_DAYS) * DAY - EPOCH) / world.interval) - 1;
-  return [Math.max(0, first), Math.floor((clock - EPOCH) / world.interval)];
+/** First and last index of the vehicles that can be visible, as active or as archived. */
+export function indexRange({ now, interval }: Moment): readonly [number, number] {
+  const first = Math.floor((now - (MAX_LIFE_DAYS + ARCHIVE_DAYS) * DAY - EPOCH) / interval) - 1;
+  return [Math.max(0, first), Math.floor((now - EPOCH) / interval)];
 }
 
 /** Id of the vehicle of an index; ids ascend with gaps. */
 export const idOf = (world: Population, index: number): number =>
   FIRST_ID + index * ID_STEP + (hash(world.seed, index, Salt.birth) % ID_STEP);
 
-/** Index of a vehicle id, or undefined where no vehicle has it. */
+/** Index of a vehicle id, or undefined if no vehicle has it. */
 export function indexOf(world: Population, id: number): number | undefined {
   const index = Math.floor((id - FIRST_ID) / ID_STEP);
   return index >= 0 && idOf(world, index) === id ? index : undefined;
@@ -78,29 +83,30 @@ interface Place {
 
 const slot = (lot: Place): number => lot.index * LOTS_A_VEHICLE + lot.place;
 
-/** Id of a lot, the same under whichever vehicle it stands. */
+/** Id of a lot; it stays the same if the lot moves to another vehicle. */
 export const lotId = (lot: Place): number => FIRST_LOT_ID + slot(lot);
 
 /** Number of the lot on its source: unique within the source, eight digits. */
 export const lotNumber = (lot: Place): string => String(FIRST_LOT_NUMBER + slot(lot));
 
-/** Id of the lot inside source 1; its digits collide with lot numbers of other lots (field-notes.md). */
+/** External id of a lot of source 1; its digits collide with the numbers of other lots (field-notes.md). */
 export const externalId = (lot: Place): string => `${FIRST_LOT_NUMBER + slot(lot) + EXTERNAL_SHIFT}~US`;
 
 /** Id of the attempt at a place (0 to 31) of a lot's auctions. */
 export const priceId = (lot: Place, attempt: number): number => 1_000_000 + slot(lot) * 32 + attempt;
 
-const place = (slot: number): Place => ({
+/** The lot of a slot; the index is negative for a slot that no lot can have. */
+const lotOfSlot = (slot: number): Place => ({
   index: Math.floor(slot / LOTS_A_VEHICLE),
-  place: ((slot % LOTS_A_VEHICLE) + LOTS_A_VEHICLE) % LOTS_A_VEHICLE,
+  place: slot % LOTS_A_VEHICLE,
 });
 
 /** Index and place of the lot that would have an id. */
-export const lotOfId = (id: number): Place => place(id - FIRST_LOT_ID);
+export const lotOfId = (id: number): Place => lotOfSlot(id - FIRST_LOT_ID);
 
 /** Index and place of the lot that would have a number. */
-export const lotOfNumber = (number: number): Place => place(number - FIRST_LOT_NUMBER);
+export const lotOfNumber = (number: number): Place => lotOfSlot(number - FIRST_LOT_NUMBER);
 
-/** Index and place of the lot that would have an id inside source 1; the index is below 0 for any other text. */
+/** Index and place of the lot that would have an external id; the index is negative for any other text. */
 export const lotOfExternalId = (id: string): Place =>
   lotOfNumber(Number(/^(\d{1,12})(?:~US)?$/.exec(id)?.[1] ?? 0) - EXTERNAL_SHIFT);
