@@ -9,36 +9,29 @@ import {
   seenLots,
   visibleLives,
 } from './world/life.js';
-import type { LotLife } from './world/lot-life.js';
 import { lotNumber, lotOfExternalId, lotOfNumber } from './world/population.js';
 import { hash, Salt } from './world/random.js';
 import { perWorld, type World } from './world.js';
 
-/** A vehicle that the service still has: in the feed, or archived within the last month. */
-export interface Found {
-  readonly life: Life;
-  /** The lot that it was found by. */
-  readonly lot?: LotLife;
-}
-
+/** Whether the service still has a vehicle, in the feed or archived, with a lot on one of the given sources. */
 const isRetained = (world: World, life: Life, domains: readonly number[]): boolean =>
   !isGone(life, world.now) && seenLots(world, life).some((lot) => domains.includes(lot.domain));
 
 /** The vehicle with an id, also if it was archived within the last month. */
-export function findVehicle(world: World, id: number, domains: readonly number[]): Found | undefined {
+export function findVehicle(world: World, id: number, domains: readonly number[]): Life | undefined {
   const life = lifeOfId(world, id);
-  return life !== undefined && isRetained(world, life, domains) ? { life } : undefined;
+  return life !== undefined && isRetained(world, life, domains) ? life : undefined;
 }
 
-/** The vehicle that holds a lot number on one of the given sources. */
-export function findLot(world: World, number: string, domains: readonly number[]): Found | undefined {
+/** The lot with a number on one of the given sources, and the vehicle that holds it. */
+export function findLot(world: World, number: string, domains: readonly number[]) {
   if (!/^\d{1,12}$/.test(number)) return undefined;
   const found = listedLot(world, lotOfNumber(Number(number)));
   return found !== undefined && domains.includes(found.lot.domain) ? found : undefined;
 }
 
-/** The vehicle that holds the lot with an external id of source 1, with or without its suffix. */
-export function findExternalId(world: World, id: string): Found | undefined {
+/** The lot with an external id of source 1, with or without its suffix, and the vehicle that holds it. */
+export function findExternalId(world: World, id: string) {
   const found = listedLot(world, lotOfExternalId(id));
   return found?.lot.domain === 1 ? found : undefined;
 }
@@ -55,11 +48,10 @@ const livesByVin = perWorld((world): ReadonlyMap<string, readonly Life[]> => {
 });
 
 /** The newest vehicle with a VIN in any case, the newest one in the feed if there is one. */
-export function findVin(world: World, vin: string, domains: readonly number[]): Found | undefined {
+export function findVin(world: World, vin: string, domains: readonly number[]): Life | undefined {
   const lives = livesByVin(world).get(vin.toUpperCase()) ?? [];
   const retained = lives.filter((life) => isRetained(world, life, domains));
-  const life = retained.findLast((vehicle) => isActive(vehicle, world.now)) ?? retained.at(-1);
-  return life && { life };
+  return retained.findLast((life) => isActive(life, world.now)) ?? retained.at(-1);
 }
 
 /** Numbers of duplicates that never got into the feed are this far above those of lots. */

@@ -1,3 +1,4 @@
+import { unescape as unescaped } from 'node:querystring';
 import { enumerations } from '../../service/contract/enumerations.js';
 import { endpoints } from '../../service/endpoints.js';
 import { pageSizes, SCROLL_MINUTES, SEARCH_WINDOW } from '../../service/limits.js';
@@ -11,7 +12,7 @@ import {
   titleRows,
 } from '../catalog.js';
 import optionRows from '../data/options.json' with { type: 'json' };
-import { duplicatesOf, type Found, findExternalId, findLot, findVehicle, findVin } from '../lookup.js';
+import { duplicatesOf, findExternalId, findLot, findVehicle, findVin } from '../lookup.js';
 import { type RecordForm, vehicleJson } from '../record/vehicle.js';
 import { type Life, lifeOfId } from '../world/life.js';
 import { faultOf } from './faults.js';
@@ -20,7 +21,7 @@ import { fixed, listPage, sizeOf } from './page.js';
 import { type EndpointName, type Question, readParameters, type Values } from './question.js';
 import { badRequest, notFound } from './refusal.js';
 
-/** What each endpoint answers: the JSON text of the body. An answer may throw a Refusal. */
+/** The answer of each endpoint: the JSON text of the body. It may throw a Refusal. */
 type Answers = { readonly [N in EndpointName]: (question: Question, values: Values<N>) => string };
 
 /** The source of the duplicates and the default options; a key that lacks it is refused. */
@@ -31,10 +32,9 @@ const answers: Answers = {
     const { limit, scroll_time, scroll_id } = values;
     const starts = limit !== undefined || scroll_time !== undefined;
     if (starts || scroll_id !== undefined) refusePages(question);
-    if (scroll_id !== undefined) return goOn(question, scroll_id, scroll_time);
+    if (scroll_id !== undefined) return continueScroll(question, scroll_id, scroll_time);
     const ids = selectedIds(question, values);
-    const form = { pricesHistory: values.prices_history };
-    const record = (id: number): string => question.world.vehicleJson(id, form) ?? '';
+    const record = vehicleWriter(question, { shape: 'feed', withPrices: values.prices_history });
     if (!starts) return listPage(question, values, pageSizes.cars, ids, record);
     return question.scrolls.start({
       path: question.path,
@@ -45,27 +45,25 @@ const answers: Answers = {
     });
   },
   car: (question, { car_id, prices_history: withPrices }) => {
-    const found = findVehicle(question.world, car_id, question.access.domains);
-    return answerWith(question, found, 'vehicle', { shape: 'detail', withPrices });
+    const life = findVehicle(question.world, car_id, question.access.domains);
+    return answerWith(question, life, 'vehicle', { shape: 'detail', withPrices });
   },
   listing: (question, { domain_id, listing_id, prices_history: withPrices }) => {
     const found = findLot(question.world, listing_id, [domainOf(domain_id, question)]);
-    return answerWith(question, found, 'listing', { shape: 'detail', withPrices, listing: found?.lot });
+    return answerWith(question, found?.life, 'listing', { shape: 'detail', withPrices, listing: found?.lot });
   },
   search: (question, values) => {
     const perPage = sizeOf('per_page', values.per_page, question.access.plan, pageSizes.cars);
     if (values.page * perPage > SEARCH_WINDOW) {
       throw badRequest('page', `The page must lie within the first ${SEARCH_WINDOW} results.`);
     }
-    const form = { shape: 'compact', withPrices: values.prices_history } as const;
-    return listPage(question, values, pageSizes.cars, selectedIds(question, values), (id) =>
-      textOf(question, lifeOfId(question.world, id), form),
-    );
+    const record = vehicleWriter(question, { shape: 'compact', withPrices: values.prices_history });
+    return listPage(question, values, pageSizes.cars, selectedIds(question, values), record);
   },
   searchCount: (question, values) => JSON.stringify({ count: selectedIds(question, values).length }),
   searchVin: (question, { vin, prices_history: withPrices }) => {
-    const found = findVin(question.world, vin, question.access.domains);
-    return answerWith(question, found, 'vehicle', { shape: 'feed', withPrices });
+    const life = findVin(question.world, vin, question.access.domains);
+    return answerWith(question, life, 'vehicle', { shape: 'feed', withPrices });
   },
   searchLot: (question, { lot, domain, search_by_id, prices_history: withPrices }) => {
     const { world, access } = question;
@@ -75,7 +73,7 @@ const answers: Answers = {
       throw badRequest('search_by_id', 'The search_by_id is for iaai_com only.');
     const byId = domains.includes(1) ? findExternalId(world, lot) : undefined;
     const found = search_by_id ? byId : findLot(world, lot, domains);
-    return answerWith(question, found, 'lot', { shape: 'feed', withPrices });
+    return answerWith(question, found?.life, 'lot', { shape: 'feed', withPrices });
   },
   archivedLots: (question, values) => {
     const ids = question.world.archivedLotIds(sinceOf(values.minutes, question));
@@ -125,22 +123,31 @@ const answers: Answers = {
 const endlessPage = (question: Question, page: number, list: readonly object[]): string =>
   listPage(question, { page }, fixed(1000), list, JSON.stringify, 1);
 
-const textOf = ({ world }: Question, life: Life | undefined, form: RecordForm): string =>
-  life === undefined ? '' : vehicleJson(world, life, form);
+/** Writes the records of a list of vehicles by their ids. */
+const vehicleWriter =
+  ({ world }: Question, form: RecordForm) =>
+  (id: number) => {
+    const life = lifeOfId(world, id);
+    return life === undefined ? '' : vehicleJson(world, life, form);
+  };
 
-/** `{data: Vehicle}`; throws a 404 where nothing was found. */
-function answerWith(question: Question, found: Found | undefined, what: string, form: RecordForm): string {
-  if (found === undefined) throw notFound(what);
-  return `{"data":${textOf(question, found.life, form)}}`;
+/** `{data: Vehicle}`; throws a 404 if no vehicle was found. */
+function answerWith({ world }: Question, life: Life | undefined, what: string, form: RecordForm): string {
+  if (life === undefined) throw notFound(what);
+  return `{"data":${vehicleJson(world, life, form)}}`;
 }
 
-function goOn({ scrolls, faults }: Question, scrollId: string, minutes: number | undefined): string {
+function continueScroll(
+  { scrolls, faults }: Question,
+  scrollId: string,
+  minutes: number | undefined,
+): string {
   if (faultOf(faults, 'expired-scroll')) scrolls.forget(scrollId);
   return scrolls.next(scrollId, minutes);
 }
 
 function refusePages({ query }: Question): void {
-  const name = ['page', 'per_page'].find((paging) => query.has(paging));
+  const name = ['page', 'per_page'].find((parameter) => query.has(parameter));
   if (name !== undefined) throw badRequest(name, `The ${name} must not be combined with a scroll.`);
 }
 
@@ -158,27 +165,21 @@ const patterns = (Object.keys(endpoints) as EndpointName[]).map((name) => ({
   pattern: patternOf(endpoints[name].path),
 }));
 
-/** The endpoint of a path below the base URL, and the values that stand in the path; undefined where there is none. */
+/**
+ * The endpoint of a path below the base URL and the values in the path; undefined if no endpoint has the path. A value
+ * that is not well encoded is decoded as far as possible.
+ */
 export function matchOf(path: string) {
   for (const { name, pattern } of patterns) {
     const found = pattern.exec(path);
     if (found === null) continue;
     const values = Object.entries(found.groups ?? {}).filter(([, text]) => text !== undefined);
-    return { name, path: new Map(values.map(([key, text]) => [key, decoded(text)])) };
+    return { name, path: new Map(values.map(([key, text]) => [key, unescaped(text)])) };
   }
   return undefined;
 }
 
-/** The text of a path segment; one that is not well encoded is taken as it is. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** The answer to a question, as the text of its body. Throws a Refusal, a 404 for a path that no endpoint has. */
+/** The answer to a question, as the text of its body. Throws a Refusal, such as a 404 for a path without an endpoint. */
 export function answerTo(question: Question): string {
   const match = matchOf(question.path);
   if (match === undefined) throw notFound('route');

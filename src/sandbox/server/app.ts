@@ -40,7 +40,7 @@ export interface AppState {
   faultsFor: (request: FaultRequest) => readonly Fault[];
   /** Whether the rate budget allows another request now. */
   readonly admits: () => boolean;
-  /** Counts a request of the day: null, or the seconds until there is a budget again. */
+  /** Counts a request of the day. Null if it is within the budget, otherwise the seconds until the next day. */
   readonly admitsToday: () => number | null;
   readonly cache: Map<string, Answer> | null;
 }
@@ -54,7 +54,7 @@ const logEntry = (number: number, method: string, path: string, query: string) =
   method,
   path,
   query,
-  /** When it came, by the machine's clock. */
+  /** When it arrived, by the machine's clock. */
   at: new Date(),
   /** 0 until it is answered. */
   status: 0,
@@ -69,10 +69,11 @@ const logEntry = (number: number, method: string, path: string, query: string) =
 interface Call {
   readonly request: IncomingMessage;
   readonly url: URL;
-  /** Path below the base URL; empty where it is none. */
+  /** Path below the base URL; empty for a path outside of it. */
   readonly path: string;
+  /** Whether the client accepts gzip. */
   readonly zipped: boolean;
-  /** Those that hit the request; the ones that its header names are added. */
+  /** Faults of the rules that match; those that its header names are added. */
   readonly faults: Fault[];
 }
 
@@ -100,9 +101,9 @@ export async function respond(state: AppState, request: IncomingMessage, respons
 
 const header = ({ headers }: IncomingMessage, name: string): string => String(headers[name] ?? '');
 
-async function answerOf(state: AppState, call: Call, give: typeof serviceAnswer): Promise<Answer> {
+async function answerOf(state: AppState, call: Call, handler: typeof serviceAnswer): Promise<Answer> {
   try {
-    return await give(state, call);
+    return await handler(state, call);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return await encode(error.status, JSON.stringify(error.body), error.headers, call.zipped);
@@ -127,7 +128,7 @@ async function disturbBefore(state: AppState, faults: readonly Fault[]): Promise
   if (delay !== undefined) await sleep(delay.ms);
   const moved = faultOf(faults, 'move-clock');
   if (moved === undefined) return;
-  state.world = state.world.at(new Date(state.world.clock.getTime() + moved.hours * HOUR));
+  state.world = state.world.at(new Date(state.world.now + moved.hours * HOUR));
 }
 
 function checkKey({ apiKey }: AppState, request: IncomingMessage): void {
@@ -137,9 +138,9 @@ function checkKey({ apiKey }: AppState, request: IncomingMessage): void {
 
 async function listAnswer(state: AppState, { path, url, faults, zipped }: Call): Promise<Answer> {
   const { world, access, scrolls } = state;
-  // A scroll is more than its text: its requests are counted, and it ends.
+  // The answers of a scroll are not cached: its requests are counted, and it expires.
   const kept = faults.length === 0 && !/[?&](limit|scroll_\w+)=/.test(url.search) ? state.cache : null;
-  const key = `${world.clock.getTime()} ${zipped} ${path}${url.search}`;
+  const key = `${world.now} ${zipped} ${path}${url.search}`;
   const cached = kept?.get(key);
   if (cached !== undefined) return cached;
   const text = answerTo({ world, path, query: url.searchParams, access, faults, scrolls });
@@ -154,7 +155,7 @@ function shortened(text: string, faults: readonly Fault[]): string {
   return cut?.ending === 'short-text' ? text.slice(0, Math.floor(text.length * (cut.at ?? 0.5))) : text;
 }
 
-/** Answers a call below `/sandbox`; it is no request of the service and stands in no log. */
+/** Answers a call below `/sandbox`, which is not a request to the service and is not logged. */
 async function adminAnswer(state: AppState, { request, url, zipped }: Call): Promise<Answer> {
   checkKey(state, request);
   const call = `${request.method} ${url.pathname.slice(ADMIN_PATH.length)}`;
@@ -168,17 +169,17 @@ async function adminAnswer(state: AppState, { request, url, zipped }: Call): Pro
 const clockBody = z.object({ clock: z.iso.datetime({ offset: true }) });
 
 function moveTo(state: AppState, body: unknown): void {
-  const wanted = clockBody.safeParse(body);
-  if (!wanted.success) throw badRequest('clock', 'The clock must be an ISO 8601 timestamp with a zone.');
+  const parsed = clockBody.safeParse(body);
+  if (!parsed.success) throw badRequest('clock', 'The clock must be an ISO 8601 timestamp with a zone.');
   try {
-    state.world = state.world.at(new Date(wanted.data.clock));
+    state.world = state.world.at(new Date(parsed.data.clock));
   } catch (error) {
     if (error instanceof SandboxError) throw badRequest('clock', messageOf(error));
     throw error;
   }
 }
 
-/** Encodes a JSON text, gzipped at level 1 where the client takes it. */
+/** Encodes a JSON text, gzipped at level 1 if `zipped`. */
 async function encode(
   status: number,
   text: string,
@@ -195,13 +196,12 @@ async function encode(
   };
 }
 
-/** Sends an answer, disturbed on the wire as the faults ask. Resolves when everything that will be sent is sent. */
+/** Sends an answer with the faults of the wire. Resolves when everything that will be sent is sent. */
 async function send(response: ServerResponse, answer: Answer, faults: readonly Fault[]): Promise<void> {
   const cut = faultOf(faults, 'cut-body');
   const stalled = faultOf(faults, 'stalled-body');
   const torn = cut !== undefined && (cut.ending ?? 'socket') === 'socket';
-  const { bytes } =
-    faultOf(faults, 'corrupt-gzip') === undefined ? answer : { bytes: corrupted(answer.bytes) };
+  const bytes = faultOf(faults, 'corrupt-gzip') ? corrupted(answer.bytes) : answer.bytes;
   const short = cut?.ending === 'short-gzip' ? bytes.subarray(0, share(bytes, cut.at)) : bytes;
   response.writeHead(answer.status, { ...answer.headers, 'content-length': String(short.length) });
   if (!torn && stalled === undefined) return await until(response, () => response.end(short));
@@ -213,7 +213,7 @@ async function send(response: ServerResponse, answer: Answer, faults: readonly F
 
 const share = (bytes: Buffer, at = 0.5): number => Math.floor(bytes.length * at);
 
-/** Resolves when the response says so, or when its connection is closed. */
+/** Resolves when `done` is called or the connection is closed. */
 const until = (response: ServerResponse, act: (done: () => void) => void): Promise<void> =>
   new Promise((resolve) => {
     response.once('close', resolve);

@@ -28,18 +28,18 @@ const faultSchema = z.discriminatedUnion('kind', [
   fault('move-clock', { hours: z.coerce.number() }),
 ]);
 
-/** One thing that goes wrong. `every` is for members: one record of this many is affected, default all. */
+/** One thing that goes wrong. `every`: one record of this many is affected, default all. */
 export type Fault = z.infer<typeof faultSchema>;
 
-/** A fault and the requests that it is for; a member of `match` that is left out matches everything. */
+/** A fault and the requests that it hits. A member that `match` lacks matches every request. */
 export interface FaultRule {
   readonly match?: {
     /** Path below the base URL, such as `/cars`. */
     readonly path?: string | RegExp;
     readonly page?: number;
-    /** How many matching requests go well first. Default 0. */
+    /** How many matching requests are spared first. Default 0. */
     readonly after?: number;
-    /** How many requests are hit after that. Default all. */
+    /** How many matching requests are hit after that. Default all. */
     readonly times?: number;
   };
   readonly fault: Fault;
@@ -53,13 +53,13 @@ export interface FaultRequest {
   readonly query: URLSearchParams;
 }
 
-/** Faults of a sandbox: rules that count, or a function asked for every request. */
+/** Faults of a sandbox: rules, or a function that is called for every request. */
 export type Faults = readonly FaultRule[] | ((request: FaultRequest) => Fault | readonly Fault[] | undefined);
 
-/** Header that asks for faults for one request: `kind` or `kind?member=value&…`, several joined by a comma. */
+/** Header with the faults of one request: `kind` or `kind?member=value&…`, several joined by a comma. */
 export const FAULT_HEADER = 'x-sandbox-fault';
 
-/** Turns the configured faults into a question asked once for each request. */
+/** Turns the configured faults into a function that is called once for each request. */
 export function faultSource(faults: Faults): (request: FaultRequest) => readonly Fault[] {
   if (typeof faults === 'function') return (request) => [faults(request) ?? []].flat();
   const seen = new Map<FaultRule, number>();
@@ -80,7 +80,7 @@ function isDue(rule: FaultRule, seen: Map<FaultRule, number>): boolean {
   return count > after && count <= after + times;
 }
 
-/** The faults that a header names; throws a 400 for one that does not exist. */
+/** The faults that a header names. Throws a 400 for an unknown one. */
 export const headerFaults = (header: string): readonly Fault[] =>
   header
     .split(',')
@@ -95,11 +95,11 @@ export const headerFaults = (header: string): readonly Fault[] =>
 
 type FaultOf<K extends Fault['kind']> = Extract<Fault, { kind: K }>;
 
-/** The fault of a kind among several, if there is one. */
+/** The first fault of a kind, if there is one. */
 export const faultOf = <K extends Fault['kind']>(faults: readonly Fault[], kind: K): FaultOf<K> | undefined =>
   faults.find((fault): fault is FaultOf<K> => fault.kind === kind);
 
-/** Throws the refusal that a fault asks for, if one does. */
+/** Throws the refusal of the first fault that has one. */
 export function refuse(faults: readonly Fault[]): void {
   const limited = faultOf(faults, 'rate-limited');
   if (limited !== undefined) throw new Refusal(429, { message: 'Too Many Attempts.' }, retryAfter(limited));
@@ -122,7 +122,7 @@ const isObject = (value: unknown): value is Json =>
 
 const lotsOf = (record: Json): Json[] => (Array.isArray(record.lots) ? record.lots.filter(isObject) : []);
 
-/** Changes the records of an answer's text as the faults ask; gives the text back as it was without such a fault. */
+/** Applies the faults that change records to the text of an answer. */
 export function alterRecords(text: string, faults: readonly Fault[]): string {
   const altering = faults.filter((fault) => fault.kind.endsWith('-members'));
   if (altering.length === 0) return text;

@@ -6,15 +6,15 @@ import { badRequest } from './refusal.js';
 /** Path prefix of all endpoints of the service. */
 export const BASE_PATH = '/api';
 
-/** Path prefix of what only the sandbox has. */
+/** Path prefix of the requests that only the sandbox has. */
 export const ADMIN_PATH = '/sandbox';
 
-/** Links name another host than the one that is asked, without TLS (field-notes.md). */
+/** Links name another host than the requested one, without TLS (field-notes.md). */
 export const LINK_BASE = 'http://service.example/api';
 /** Parameters that links keep; the others are dropped (field-notes.md). */
 const KEPT = ['domain_id', 'minutes', 'per_page'];
 
-/** Values of the paging parameters; an endpoint that lacks one leaves it out. */
+/** Values of the paging parameters that an endpoint has. */
 interface PagingValues {
   readonly page: number;
   readonly per_page?: number | undefined;
@@ -34,8 +34,8 @@ export function sizeOf(name: string, wanted: number | undefined, plan: Plan, siz
 }
 
 /**
- * One page of a list as the text of the paged envelope. `record` writes an entry as JSON; `repeat` names a page whose
- * records stand on every page, so that the list never ends. Throws a 400 for a page size that the plan does not allow.
+ * One page of a list as the text of the paged envelope. `record` writes an entry as JSON. With `repeat`, every page holds
+ * the records of that page, so the list never ends. Throws a 400 for a page size that the plan does not allow.
  */
 export function listPage<T>(
   question: Question,
@@ -52,24 +52,13 @@ export function listPage<T>(
   const repeated = repeat ?? (fault && (fault.page ?? 1));
   const start = ((repeated ?? page) - 1) * perPage;
   const records = list.slice(start, start + perPage).map(record);
-  const more = repeated !== undefined || page * perPage < list.length;
   // Without totals, `links.next` alone says whether a page follows.
   const simpleByDefault = 'simple_paginate' in values && access.simplePaginateDefault === 1;
   const simple = values.simple_paginate ?? simpleByDefault;
-  const { links, meta } = envelopeOf(question, { page, perPage, simple, more }, records.length, list.length);
-  return `{"data":[${records.join(',')}],"links":${JSON.stringify(links)},"meta":${JSON.stringify(meta)}}`;
-}
-
-/** Links and numbers of a page that shows some records of all; `more` says whether another page follows. */
-function envelopeOf(
-  question: Question,
-  { page, perPage, simple, more }: { page: number; perPage: number; simple: boolean; more: boolean },
-  shown: number,
-  total: number,
-) {
+  const more = repeated !== undefined || page * perPage < list.length;
+  const lastPage = Math.max(1, Math.ceil(list.length / perPage));
+  const from = records.length === 0 ? null : (page - 1) * perPage + 1;
   const linkTo = (target: number): string => linkOf(question, perPage, target);
-  const lastPage = Math.max(1, Math.ceil(total / perPage));
-  const from = shown === 0 ? null : (page - 1) * perPage + 1;
   const links = {
     first: linkTo(1),
     last: simple ? null : linkTo(lastPage),
@@ -82,10 +71,10 @@ function envelopeOf(
     ...(simple ? {} : { last_page: lastPage, links: numbered(page, lastPage, linkTo) }),
     path: `${LINK_BASE}${question.path}`,
     per_page: perPage,
-    to: from === null ? null : from + shown - 1,
-    ...(simple ? {} : { total }),
+    to: from === null ? null : from + records.length - 1,
+    ...(simple ? {} : { total: list.length }),
   };
-  return { links, meta };
+  return `{"data":[${records.join(',')}],"links":${JSON.stringify(links)},"meta":${JSON.stringify(meta)}}`;
 }
 
 function linkOf({ path, query }: Question, perPage: number, page: number): string {

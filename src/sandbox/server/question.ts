@@ -13,7 +13,7 @@ export interface Question {
   readonly query: URLSearchParams;
   readonly access: {
     readonly plan: Plan;
-    /** What `simple_paginate` is when a request leaves it out. */
+    /** Value of `simple_paginate` in a request without it. */
     readonly simplePaginateDefault: 0 | 1;
     /** Sources that the key is enabled for. */
     readonly domains: readonly number[];
@@ -28,9 +28,8 @@ export type Values<N extends EndpointName> =
   (typeof endpoints)[N] extends Endpoint<infer P> ? z.output<z.ZodObject<Shape<P>>> : never;
 
 /**
- * The values of an endpoint's parameters. Throws a 400 that names the parameter for a value that is invalid, for one
- * that is given several times, and for the array or object form of one that has none. What the endpoint does not know
- * is ignored.
+ * The values of an endpoint's parameters. Throws a 400 that names the parameter if its value is invalid, if it is given
+ * several times, or if it is given as an array or object and has no such form. Unknown parameters are ignored.
  */
 export function readParameters<N extends EndpointName>(
   endpoint: N,
@@ -51,7 +50,7 @@ export function readParameters<N extends EndpointName>(
   throw badRequest(name, `The ${name} must be ${parameters[name]?.form}${repeated}.`);
 }
 
-/** The value that the schema checks; a name that is wrongly repeated is a list, which no other schema takes. */
+/** The value that the schema checks. A parameter that is wrongly repeated is a list, which its schema refuses. */
 function sentValue({ read = String, isList }: Parameter, texts: readonly string[]): unknown {
   const [text, ...more] = texts;
   if (text === undefined) return undefined;
@@ -60,9 +59,8 @@ function sentValue({ read = String, isList }: Parameter, texts: readonly string[
 }
 
 function refuseBrackets(parameters: Parameters, sent: string): void {
-  const cut = sent.indexOf('[');
-  const name = sent.slice(0, cut);
-  if (cut > 0 && !(sent in parameters) && name in parameters) {
+  const [name = '', brackets] = sent.split('[', 2);
+  if (brackets !== undefined && !(sent in parameters) && name in parameters) {
     throw badRequest(name, `The ${name} must be given once, not as an array or object.`);
   }
 }

@@ -15,7 +15,7 @@ export class Refusal extends Error {
 export const badRequest = (parameter: string, message: string): Refusal =>
   new Refusal(400, { message, errors: { [parameter]: [message] } });
 
-/** 404: nothing there. */
+/** 404: nothing was found. */
 export const notFound = (what: string): Refusal => new Refusal(404, { message: `${what} not found` });
 
 /** 429 with `Retry-After` in seconds. */

@@ -2,14 +2,14 @@ import { MINUTE } from '../world/instants.js';
 import { LINK_BASE } from './page.js';
 import { badRequest } from './refusal.js';
 
-/** How a scroll was started; its list is fixed then, whatever happens to the world. */
+/** The start of a scroll. It fixes the list, whatever happens to the world later. */
 interface ScrollStart {
   readonly path: string;
   readonly ids: readonly number[];
   /** The JSON of a record by its id. */
   readonly record: (id: number) => string;
   readonly limit: number;
-  /** How long it waits for its next request. */
+  /** How long the scroll waits for its next request. */
   readonly minutes: number;
 }
 
@@ -21,24 +21,24 @@ interface Scroll extends ScrollStart {
   continuations: number;
 }
 
-/** Keeps scrolls; `now` is in milliseconds, `highest` the number of continuation requests that one scroll has. */
-export function createScrolls(now: () => number, highest: number) {
+/** Keeps scrolls. `now` is in milliseconds; one scroll has at most `most` continuation requests. */
+export function createScrolls(now: () => number, most: number) {
   const open = new Map<number, Scroll>();
   let started = 0;
-  const refused = (why: string): Error =>
-    badRequest('scroll_id', `The scroll_id names a scroll that ${why}.`);
+  const refused = (reason: string): Error =>
+    badRequest('scroll_id', `The scroll_id names a scroll that ${reason}.`);
 
   const pageFrom = (scroll: Scroll, from: number): string => {
     const records = scroll.ids.slice(from, from + scroll.limit).map(scroll.record);
     const scrollId = idOf(scroll.number, from + records.length);
     const next = `${LINK_BASE}${scroll.path}?scroll_id=${scrollId}&scroll_time=${scroll.minutes}`;
-    // A full answer may be the last one: then the next is empty.
+    // A full answer may be the last one with records. Then the next one is empty.
     const nextUrl = records.length === scroll.limit ? next : '';
     return `{"data":[${records.join(',')}],"scroll_id":"${scrollId}","next_url":"${nextUrl}"}`;
   };
 
   return {
-    /** Starts a scroll; gives the text of its first answer. */
+    /** Starts a scroll and returns the text of its first answer. */
     start(start: ScrollStart): string {
       for (const [number, scroll] of open) if (scroll.expiresAt < now()) open.delete(number);
       started += 1;
@@ -47,18 +47,18 @@ export function createScrolls(now: () => number, highest: number) {
       open.set(started, scroll);
       return pageFrom(scroll, 0);
     },
-    /** Goes on; the same id gives the same answer again. Throws a 400 for a scroll that is unknown, expired or used up. */
+    /** The next answer; the same id gives the same answer. Throws a 400 for a scroll that is unknown, expired or used up. */
     next(scrollId: string, minutes?: number): string {
       const { number, from } = placeOf(scrollId);
       const scroll = open.get(number);
       if (scroll === undefined || from > scroll.ids.length || scroll.expiresAt < now())
         throw refused('is unknown or has expired');
       scroll.continuations += 1;
-      if (scroll.continuations > highest) throw refused(`had its ${highest} continuation requests`);
+      if (scroll.continuations > most) throw refused(`had its ${most} continuation requests`);
       scroll.expiresAt = now() + (minutes ?? scroll.minutes) * MINUTE;
       return pageFrom(scroll, from);
     },
-    /** Drops a scroll before its time. */
+    /** Drops a scroll before it expires. */
     forget(scrollId: string): void {
       open.delete(placeOf(scrollId).number);
     },
@@ -68,7 +68,7 @@ export function createScrolls(now: () => number, highest: number) {
 const idOf = (number: number, from: number): string =>
   Buffer.from(`scroll:${number}:${from}`).toString('base64url');
 
-/** The scroll of an id, and the place in its list; both are no number for any other text. */
+/** The scroll of an id and the place in its list; both are NaN for any other text. */
 function placeOf(scrollId: string) {
   const text = Buffer.from(scrollId, 'base64url').toString();
   const [, number, from] = /^scroll:(\d{1,9}):(\d{1,9})$/.exec(text) ?? [];

@@ -1,34 +1,36 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { messageOf } from '../../config/lotlake-error.js';
 import { type Plan, requestsPerDay } from '../../service/limits.js';
 import { DAY, type Instant } from '../world/instants.js';
-import { createWorld, SandboxError, type World, type WorldOptions } from '../world.js';
+import { createWorld, type World, type WorldOptions } from '../world.js';
 import { type AppState, highestRate, type LoggedRequest, respond } from './app.js';
 import { type Faults, faultSource } from './faults.js';
 import { allDomains } from './filters.js';
 import { ADMIN_PATH, BASE_PATH } from './page.js';
 import { createScrolls } from './scroll.js';
 
-/** Continuation requests of one scroll: enough for a full pass at the smallest usual page. */
+/** Default number of continuation requests of one scroll: enough for a full pass at the smallest usual page. */
 const SCROLL_REQUESTS = 5_000;
 
-/** How a sandbox is set up; every member has a default. */
+/** Options of a sandbox; all have a default. */
 export interface SandboxOptions extends WorldOptions {
-  /** Default 0: a free one. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** The only key that is accepted. Default `sandbox-key`. */
+  /** The only accepted key. Default `sandbox-key`. */
   readonly apiKey?: string;
   /** Default `unlimited`. */
   readonly plan?: Plan;
+  /** Sources that the key is enabled for. Default all. */
   readonly domains?: readonly number[];
-  /** What `simple_paginate` is when a request leaves it out. Default 1. */
+  /** Value of `simple_paginate` in a request without it. Default 1. */
   readonly simplePaginateDefault?: 0 | 1;
   /** Requests a second before 429; null for no limit. Default null. */
   readonly rate?: number | null;
   /** Requests a calendar day of the sandbox's time before 429; null for no limit. Default 120 on `demo`, else null. */
   readonly requestsPerDay?: number | null;
-  /** Continuation requests that one scroll has. Default 5,000. */
+  /** Continuation requests of one scroll. Default 5,000. */
   readonly scrollRequests?: number;
   /** Keeps encoded answers in memory, for benchmarks. Default false. */
   readonly cache?: boolean;
@@ -43,8 +45,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
   const { apiKey = 'sandbox-key', plan = 'unlimited', simplePaginateDefault = 1 } = options;
   const { requestsPerDay: perDay = requestsPerDay[plan], domains = allDomains } = options;
   const started = performance.now();
-  /** The world's clock, which stands, and the time that passes while the sandbox runs. */
-  const now = (): number => state.world.clock.getTime() + performance.now() - started;
+  /** The world's clock, which stands still, plus the time that the sandbox has run. */
+  const now = (): number => state.world.now + performance.now() - started;
   const state: AppState = {
     apiKey,
     access: { plan, simplePaginateDefault, domains },
@@ -77,7 +79,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     setClock: (clock: Date): void => {
       state.world = state.world.at(clock);
     },
-    /** Replaces the faults; rules count anew. */
+    /** Replaces the faults; the counts of rules start again. */
     setFaults: (faults: Faults): void => {
       state.faultsFor = faultSource(faults);
     },
@@ -87,7 +89,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     get highestRate(): number {
       return highestRate(state.log);
     },
-    /** Where the clock can be moved over HTTP, such as `http://127.0.0.1:4000/sandbox`. */
+    /** URL of the requests that only the sandbox has, such as `http://127.0.0.1:4000/sandbox`. */
     adminUrl: `http://127.0.0.1:${port}${ADMIN_PATH}`,
     /** Stops listening and tears down open connections. */
     close: () => close(server),
@@ -97,20 +99,18 @@ export async function startSandbox(options: SandboxOptions = {}) {
 async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new SandboxError('the sandbox got no port');
-  return address.port;
+  // A server that listens on TCP has an address with a port.
+  return (server.address() as AddressInfo).port;
 }
 
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await closed;
-}
+/** Also resolves for a server that is closed. */
+const close = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 
-/** A budget of requests a second over a sliding window; null for no limit. The answer says whether one more may pass. */
+/** A budget of requests a second over a sliding window; null for no limit. A call says whether one more may pass. */
 export function rateBudget(rate: number | null, now: () => number = () => performance.now()): () => boolean {
   if (rate === null) return () => true;
   const windowMs = Math.max(1000, 1000 / rate);
@@ -126,8 +126,8 @@ export function rateBudget(rate: number | null, now: () => number = () => perfor
 }
 
 /**
- * A budget of requests a calendar day (UTC); null for no limit. The answer is null while there is some left, else the
- * seconds until the next day.
+ * A budget of requests a calendar day (UTC); null for no limit. A call counts a request and returns null if it is within
+ * the budget, otherwise the seconds until the next day.
  */
 function dayBudget(perDay: number | null, now: () => Instant): () => number | null {
   let day = Number.NaN;
