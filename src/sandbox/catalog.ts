@@ -7,7 +7,7 @@ import { activeLives } from './world/life.js';
 import { hash } from './world/random.js';
 import { perWorld, type World } from './world.js';
 
-/** The part of the catalogue that is wanted (service.md, enumerations). */
+/** The requested part of the catalogue (service.md, enumerations). */
 type CatalogType = 'cars' | 'motorcycles' | 'all';
 
 const offered = [...americanModels, ...koreanModels, ...rareModels, ...unusualModels].map((model) => ({
@@ -18,7 +18,7 @@ const offered = [...americanModels, ...koreanModels, ...rareModels, ...unusualMo
 
 type CatalogModel = Pick<(typeof offered)[number], 'id' | 'name' | 'maker' | 'motorcycle' | 'generations'>;
 
-/** Models that the catalogue lists though no vehicle of them is offered (invented names). */
+/** Models that the catalogue lists without a vehicle on offer (invented names). */
 const fillerModels = (maker: number, count: number, motorcycle: boolean): CatalogModel[] =>
   Array.from({ length: count }, (_, place) => {
     const id = 10_000 + maker * 1_000 + place;
@@ -34,7 +34,7 @@ const fillerModels = (maker: number, count: number, motorcycle: boolean): Catalo
 
 const FIRST_FILLER_MAKER = Math.max(...rareModels.map((model) => model.manufacturer.id)) + 1;
 
-/** Manufacturers that no vehicle is of (invented names): makers of trailers, boats, buses and such, ten of motorcycles. */
+/** Manufacturers without a vehicle (invented names): makers of trailers, boats, buses and such, and some of motorcycles. */
 const fillerMakers = fillers.heads.flatMap((head, row) =>
   fillers.tails.map((tail, column) => {
     const place = row * fillers.tails.length + column;
@@ -51,7 +51,7 @@ const makers = [...new Map(offered.map(({ manufacturer }) => [manufacturer.id, m
   },
 );
 
-/** All manufacturers by id: those of the vehicles on offer, and three times as many of which there is none. */
+/** All manufacturers by id: those of the vehicles on offer, and three times as many without a vehicle. */
 const catalog = new Map(
   [
     ...makers,
@@ -70,11 +70,11 @@ const catalogModels = new Map(
   [...catalog.values()].flatMap(({ models }) => models.map((model) => [model.id, model] as const)),
 );
 
-/** Whether a model belongs to a part of the catalogue; all that is no motorcycle counts as a car. */
+/** Whether a model belongs to a part of the catalogue. Everything but a motorcycle counts as a car. */
 const isOfType = (model: CatalogModel, type: CatalogType): boolean =>
   type === 'all' || model.motorcycle === (type === 'motorcycles');
 
-/** Counts the vehicles of the feed by model and by generation; one whose record names no generation counts for none. */
+/** Vehicles of the feed by model and by generation. A vehicle without a generation in its record counts for no generation. */
 const countsOf = perWorld((world) => {
   const [models, generations] = [new Map<number, number>(), new Map<number, number>()];
   for (const life of activeLives(world)) {
@@ -89,7 +89,7 @@ const add = (counts: Map<number, number>, id: number): void => {
   counts.set(id, (counts.get(id) ?? 0) + 1);
 };
 
-/** Records of `/manufacturers`: those with models of the type, with the counts of that type. */
+/** Records of `/manufacturers`: those that have models of the type, with the counts of that type. */
 export function manufacturerRecords(world: World, type: CatalogType) {
   const counts = countsOf(world);
   return [...catalog.values()].flatMap((maker) => {
@@ -107,7 +107,7 @@ export function manufacturerRecords(world: World, type: CatalogType) {
   });
 }
 
-/** Records of `/models/{manufacturer_id}`; none for a manufacturer that is none. */
+/** Records of `/models/{manufacturer_id}`; none for an unknown manufacturer. */
 export function modelRecords(world: World, makerId: number, type: CatalogType) {
   const counts = countsOf(world);
   const models = catalog.get(makerId)?.models.filter((model) => isOfType(model, type)) ?? [];
@@ -120,7 +120,7 @@ export function modelRecords(world: World, makerId: number, type: CatalogType) {
   }));
 }
 
-/** Records of `/generations/{model_id}`; none for a model that is none or of the other type. */
+/** Records of `/generations/{model_id}`; none for an unknown model or one of the other type. */
 export function generationRecords(world: World, modelId: number, type: CatalogType) {
   const counts = countsOf(world);
   const model = catalogModels.get(modelId);
@@ -136,13 +136,13 @@ export function generationRecords(world: World, modelId: number, type: CatalogTy
   }));
 }
 
-/** States by the code of their country, those of the yards under the ids that lots give. */
+/** States by the code of their country. Those with yards have the same ids as in lots. */
 export const states = { us: places.states, ca: places.provinces } as const;
 
 const common = ['springfield', 'franklin', 'clinton', 'salem', ' georgetown'];
 
-/** Cities of a state, those of the yards first; none for a state that is none. */
-export function citiesOf(stateId: number): readonly (typeof places.american)[number]['city'][] {
+/** Cities of a state, those with yards first; none for an unknown state. */
+export function citiesOf(stateId: number) {
   if (![...states.us, ...states.ca].some((state) => state.id === stateId)) return [];
   const yards = [...places.american, ...places.canadian].filter((place) => place.state?.id === stateId);
   const others = common.map((name, place) => ({ id: 5000 + stateId * 10 + place, name }));
@@ -167,13 +167,13 @@ const pair = (value: number): string => {
 const junk = (id: number): string =>
   id < FIRST_JUNK + 676 ? pair(id * 7) : `${pair(id * 11)}${id % 3 === 0 ? '|' : '/'}${pair(id * 5)}`;
 
-/** Rows of `/usa/damages`: those that lots have, other names, and codes that mean nothing. */
+/** Rows of `/usa/damages`: the damages of lots, other names, and codes that mean nothing. */
 export const damageRows = Array.from({ length: DAMAGES }, (_, place) => {
   const id = place + 1;
   return { id, name: planted.get(id) ?? (id < FIRST_JUNK ? partNamed(id) : junk(id)) };
 });
 
-const ofStates = states.us.flatMap((state, row) =>
+const stateTitles = states.us.flatMap((state, row) =>
   documents.map((document, column) => ({
     id: 2000 + row * documents.length + column,
     code: column === 2 ? null : state.code,
@@ -185,5 +185,5 @@ const ofStates = states.us.flatMap((state, row) =>
 export const titleRows = [
   ...titles.map(({ id, code, name }) => ({ id, code, name })),
   ...titles.map(({ detailed }) => detailed),
-  ...ofStates,
+  ...stateTitles,
 ].sort((a, b) => a.id - b.id);

@@ -2,7 +2,7 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { archivedLotRecord } from './record/lot.js';
 import { type StatisticRecord, statisticRecords } from './record/statistics.js';
 import { vehicleJson } from './record/vehicle.js';
-import { wholeSecond } from './world/instants.js';
+import { type Instant, wholeSecond } from './world/instants.js';
 import {
   domainBits,
   feedOf,
@@ -43,17 +43,17 @@ export interface World extends Moment {
   /** The same world at another time. */
   at(clock: Date): World;
   /**
-   * Ids of the vehicles in the feed, ascending: of those that have an open lot on one of `domains` and changed at or after
-   * `since`. Default all.
+   * Ids of the vehicles in the feed, ascending: of those that have a lot on one of `domains` that is not archived, and that
+   * changed at or after `since`. Default all.
    */
-  activeIds(domains?: readonly number[], since?: Date): readonly number[];
+  activeIds(domains?: readonly number[], since?: Instant): readonly number[];
   /**
    * The record of a vehicle as the text that the service sends, or undefined if it is not in the feed.
    * @param options `pricesHistory` adds `prices` to each lot (`prices_history=1`). Default false.
    */
   vehicleJson(id: number, options?: { readonly pricesHistory?: boolean }): string | undefined;
   /** Ids of the lots archived within the last month and at or after `since`, by time of archiving. */
-  archivedLotIds(since?: Date): readonly number[];
+  archivedLotIds(since?: Instant): readonly number[];
   /** The record of a lot in the archive feed, or undefined if it is not there. */
   archivedLot(lotId: number): object | undefined;
   /** Records of `/statistics`, ascending by id; calculated once a week. */
@@ -98,12 +98,12 @@ function worldAt(base: Population, clock: Date): World {
     now,
     clock: new Date(now),
     at: (other) => worldAt(base, other),
-    activeIds: (wanted, since) => {
+    activeIds: (wanted, since = 0) => {
       const { ids, domains, updatedAt } = feed(world);
-      if (wanted === undefined && since === undefined) return ids;
-      const [bits, from] = [wanted === undefined ? -1 : domainBits(wanted), since?.getTime() ?? 0];
+      if (wanted === undefined && since === 0) return ids;
+      const bits = wanted === undefined ? -1 : domainBits(wanted);
       return ids.filter(
-        (_, place) => ((domains[place] ?? 0) & bits) !== 0 && (updatedAt[place] ?? 0) >= from,
+        (_, place) => ((domains[place] ?? 0) & bits) !== 0 && (updatedAt[place] ?? 0) >= since,
       );
     },
     vehicleJson: (id, options) => {
@@ -111,9 +111,8 @@ function worldAt(base: Population, clock: Date): World {
       if (life === undefined || !isActive(life, now)) return undefined;
       return vehicleJson(world, life, { shape: 'feed', withPrices: options?.pricesHistory });
     },
-    archivedLotIds: (since) => {
-      const from = since?.getTime() ?? 0;
-      const lots = archive(world).filter((lot) => lot.end >= from);
+    archivedLotIds: (since = 0) => {
+      const lots = archive(world).filter((lot) => lot.end >= since);
       return lots.map(lotId);
     },
     archivedLot: (id) => {

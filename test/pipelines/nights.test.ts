@@ -127,7 +127,7 @@ describe('two nights over a world that changes', () => {
   });
 
   it('leave a row as it was where its record did not change', () => {
-    const changed = new Set(sandbox.world.activeIds(undefined, FIRST));
+    const changed = new Set(sandbox.world.activeIds(undefined, FIRST.getTime()));
     const same = (secondLake.get('vehicles') ?? []).filter(
       (row) => !changed.has(Number(row.vehicle_id)) && row.archived === false,
     );

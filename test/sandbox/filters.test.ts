@@ -176,9 +176,7 @@ describe('filters keep to', () => {
   });
 
   it('minutes together with a filter', async () => {
-    const changed = new Set(
-      sandbox.world.activeIds(undefined, new Date(sandbox.clock.getTime() - 4320 * 60_000)),
-    );
+    const changed = new Set(sandbox.world.activeIds(undefined, sandbox.world.now - 4320 * 60_000));
     const ids = await idsFor('minutes=4320&transmission=1');
     expect(ids).toEqual(idsWith(id('transmission', 1)).filter((one) => changed.has(one)));
     expect(ids.length).toBeGreaterThan(0);

@@ -5,11 +5,14 @@ import { byWeight } from '../world/random.js';
 /** A value of an enumeration as records write it. */
 export type Named = Readonly<ReturnType<typeof named>>;
 
-/** The value of an id. */
+/** The value with an id. */
 export function named(enumeration: EnumerationName, id: number) {
   const values: Names = enumerations[enumeration];
   return { name: values[id] ?? '', id };
 }
+
+/** Id and name of a larger row. */
+export const idAndName = ({ id, name }: { readonly id: number; readonly name: string }) => ({ id, name });
 
 /** Values of an enumeration in the shares of `id:weight`. */
 function weighted(enumeration: EnumerationName, weights: string): readonly Named[] {

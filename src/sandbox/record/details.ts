@@ -1,3 +1,4 @@
+import { fillText } from '../../query/printable.js';
 import document from '../data/inspection.json' with { type: 'json' };
 import options from '../data/options.json' with { type: 'json' };
 import wording from '../data/wording.json' with { type: 'json' };
@@ -12,7 +13,7 @@ const { panels, inner } = document;
 /** The `details` of source 12 (field-notes.md). Some of its keys are free text. */
 export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt: Instant): object {
   const { past } = facts;
-  const [korean, english] = describe(rng);
+  const remarks = remarksOf(rng);
   const registered = new Date(past.registeredAt);
   return {
     inspect_outer: past.accident ? panels.filter(() => chance(rng, 0.5)).map(damagedPanel) : [],
@@ -42,7 +43,7 @@ export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt
     },
     badge: facts.badge,
     comment: chance(rng, 0.5) ? 'Partial sheet painting' : null,
-    description_ko: korean,
+    description_ko: remarks.map(({ korean }) => korean).join('\n'),
     insurance_v2: insurance(car, facts, listedAt),
     options: {
       choice: chance(rng, 0.2) ? [{ 'option name': 'Sunroof "Panorama"', price: 1_100_000 }] : [],
@@ -52,7 +53,7 @@ export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt
       type: 'CAR',
     },
     equipment: null,
-    description_en: english,
+    description_en: remarks.map(({ english }) => english).join('\n'),
   };
 }
 
@@ -68,15 +69,14 @@ function answer(rng: Rng, key: string): string {
   return bad ? 'poor' : 'good';
 }
 
-/** What the dealer writes, in Korean and in English. */
-function describe(rng: Rng): readonly [string, string] {
+/** Remarks of the dealer, in Korean and in English. */
+function remarksOf(rng: Rng) {
   const { remarks } = wording.korean;
   const chosen = remarks.filter(() => chance(rng, 0.62));
-  const all = [pick(rng, remarks), ...chosen];
-  return [all.map(({ korean }) => korean).join('\n'), all.map(({ english }) => english).join('\n')];
+  return [pick(rng, remarks), ...chosen];
 }
 
-/** The insurance record as the source writes it: counts, costs in KRW and each claim. */
+/** The insurance record in the form of the source: counts, costs in KRW and each claim. */
 function insurance(car: Car, { past }: ListingFacts, listedAt: Instant): object {
   const totals = claimTotals(past);
   const fraction = String(hash(car.index, car.year, 0) % 1_000_000).padStart(6, '0');
@@ -151,15 +151,16 @@ function pastEntries(rng: Rng, car: Car, { past }: ListingFacts): object[] {
     .map(({ at, content }) => ({ content: [content], date: monthAndYear(at) }));
 }
 
-/** An entry whose texts are put into the places in braces of its template. */
+/** An entry with its texts in the template of its kind. */
 function entryOf(
   kind: keyof typeof wording.pastEntries,
   at: Instant,
   texts: Readonly<Record<string, string>>,
 ) {
-  const known: typeof texts = { ...texts, date: longDate(at) };
-  const content = Object.entries(wording.pastEntries[kind]).map(
-    ([key, text]) => [key, text.replaceAll(/\{(\w+)\}/g, (_, name) => known[name] ?? '')] as const,
-  );
+  const values = { ...texts, date: longDate(at) };
+  const content = Object.entries(wording.pastEntries[kind]).map(([key, text]) => [
+    key,
+    fillText(text, values),
+  ]);
   return { at, content: Object.fromEntries(content) };
 }

@@ -1,5 +1,5 @@
 import { market } from '../data/market.js';
-import { named } from '../data/wording.js';
+import { idAndName, named } from '../data/wording.js';
 import { type Car, carOf } from '../world/car.js';
 import {
   type AuctionFacts,
@@ -21,7 +21,7 @@ import templates from './templates.json' with { type: 'json' };
 /** A lot of source 1 or 3, in full or abridged. */
 export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boolean): object {
   const { car, life, state, facts } = offer;
-  const { unknown, place, title, form, reserve } = facts;
+  const { unknown, place, title, damage, secondDamage, form, reserve } = facts;
   const { odometer, seller, note, keys_available, airbags, condition, grade_iaai, line, auction_type } =
     facts;
   const images = auctionImages(rng, car, life);
@@ -37,7 +37,7 @@ export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boo
     seller_type: sellerTypeOf(facts),
     title: title && { id: title.id, code: title.code, name: title.name },
     detailed_title: unknown.detailed || title === null ? null : title.detailed,
-    damage: { main: idAndName(facts.damage), second: idAndName(facts.secondDamage) },
+    damage: { main: damage && idAndName(damage), second: secondDamage && idAndName(secondDamage) },
     images,
     location: locationOf(place, unknown),
     tags: form.tags < 0.3 ? null : form.tags < 0.4 ? (facts.tags[0] ?? null) : facts.tags,
@@ -54,7 +54,7 @@ export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boo
     const kept = Object.entries(record).filter(([name]) => templates.abridged.includes(name));
     return {
       ...Object.fromEntries(kept),
-      title: idAndName(title),
+      title: title && idAndName(title),
       images: { downloaded: images.downloaded },
       location: { country, state: region, city },
       updated_at: micros(state.updatedAt),
@@ -65,9 +65,6 @@ export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boo
   const timed = car.shape === 'observed' ? { timed_start_bid: start } : {};
   return { ...record, ...timed, ...archiveMembers(life, state, form.archived), ...prices };
 }
-
-const idAndName = (row: { readonly id: number; readonly name: string } | null) =>
-  row && { id: row.id, name: row.name };
 
 function sellerTypeOf({ form, sellerType }: AuctionFacts) {
   if (form.type < 0.45) return null;
@@ -142,8 +139,12 @@ function archiveMembers(life: LotLife, state: LotState, form: number): object {
 /** A record of the archive feed: flat, with dated amounts, or in the older form with plain ones (field-notes.md). */
 export function archivedLotRecord(world: Population, life: Life, lot: LotLife): object {
   const car = carOf(world, life);
-  const shown = shownOf(world, life, lot, car);
-  const { status, bid, buy_now, sale_date, final_bid, final_bid_updated_at } = shown;
+  const state = stateOf(lot, lot.end);
+  const money =
+    lot.domain === 12
+      ? listingMoney(state, listingFacts(world, car, lot, life.birth))
+      : moneyOf({ car, life: lot, state, facts: auctionFacts(world, car, lot) });
+  const { status, bid, buy_now, sale_date, final_bid, final_bid_updated_at } = money;
   const head = {
     archived_at: micros(lot.end),
     lot_id: lotId(lot),
@@ -154,16 +155,11 @@ export function archivedLotRecord(world: Population, life: Life, lot: LotLife): 
     status,
   };
   if (lot.index % 5 === 0) return { ...head, bid, buy_now, sale_date, final_bid, final_bid_updated_at };
-  const dated = (['bid', 'buy_now', 'sale_date', 'final_bid'] as const).map(
-    (name) => [name, { value: shown[name], updated_at: shown[`${name}_updated_at`] }] as const,
-  );
+  const dated = (['bid', 'buy_now', 'sale_date', 'final_bid'] as const).map((name) => [
+    name,
+    { value: money[name], updated_at: money[`${name}_updated_at`] },
+  ]);
   return { ...head, ...Object.fromEntries(dated) };
-}
-
-function shownOf(world: Population, life: Life, lot: LotLife, car: Car) {
-  const state = stateOf(lot, lot.end);
-  if (lot.domain !== 12) return moneyOf({ car, life: lot, state, facts: auctionFacts(world, car, lot) });
-  return listingMoney(state, listingFacts(world, car, lot, life.birth));
 }
 
 const STORE = 'https://photos.auction.example/v1/AUTH_svc.pdoc00001/ids-c-prod-lpp';

@@ -1,4 +1,5 @@
-import { named } from '../data/wording.js';
+import { sumOf } from '../../query/printable.js';
+import { idAndName, named } from '../data/wording.js';
 import { type Car, carOf } from '../world/car.js';
 import { auctionFacts } from '../world/facts.js';
 import { DAY, type Instant, micros } from '../world/instants.js';
@@ -56,8 +57,8 @@ function row(id: number, { car, domain, bids }: Group, at: Instant) {
   return {
     id,
     year: car.year,
-    vehicle_type: { id: model.vehicleType, name: named('vehicle_type', model.vehicleType).name },
-    avg_final_bid: Math.round((bids.reduce((sum, bid) => sum + bid, 0) / bids.length) * 100) / 100,
+    vehicle_type: idAndName(named('vehicle_type', model.vehicleType)),
+    avg_final_bid: Math.round((sumOf(bids, (bid) => bid) / bids.length) * 100) / 100,
     min_final_bid: Math.min(...bids),
     max_final_bid: Math.max(...bids),
     lot_count: bids.length,
@@ -66,9 +67,9 @@ function row(id: number, { car, domain, bids }: Group, at: Instant) {
     month_calc_at: date.getUTCMonth() + 1,
     day_calc_at: date.getUTCDate(),
     manufacturer: model.manufacturer,
-    car_model: { id: model.id, name: model.name },
-    generation: { id: generation.id, name: generation.name },
-    engine: id % 4 === 0 ? null : { id: engine.id, name: engine.name },
-    domain: { id: domain, name: named('domain', domain).name },
+    car_model: idAndName(model),
+    generation: idAndName(generation),
+    engine: id % 4 === 0 ? null : idAndName(engine),
+    domain: idAndName(named('domain', domain)),
   };
 }

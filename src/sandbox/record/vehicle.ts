@@ -1,4 +1,4 @@
-import { named } from '../data/wording.js';
+import { idAndName, named } from '../data/wording.js';
 import wording from '../data/wording.json' with { type: 'json' };
 import { type Car, carOf } from '../world/car.js';
 import { auctionFacts, listingFacts, reportedPast, reportFacts } from '../world/facts.js';
@@ -16,8 +16,8 @@ export interface RecordForm {
   /** Adds `prices` to each lot. Default false. */
   readonly withPrices?: boolean | undefined;
   /**
-   * `feed`: as `/cars` gives it, where older records lack the later members; `detail`: with all of them and the
-   * archive marker on every archived lot; `compact`: the same without reports, as `/search` gives it.
+   * `feed`: as in `/cars`, where older records lack the later members. `detail`: with all members, and every archived lot
+   * is marked. `compact`: the same without reports, as in `/search`.
    */
   readonly shape: 'feed' | 'detail' | 'compact';
   /** The only lot whose reports are wanted. Default: all lots that are not archived. */
@@ -66,17 +66,17 @@ function titleOf({ year, model, trim, quirk }: Car): string {
 function identity(car: Car) {
   const { model, generation, unknown, engine, color } = car;
   const manufacturer_id = model.manufacturer.id;
-  const known = { id: generation.id, name: generation.name, manufacturer_id, model_id: model.id };
+  const known = { ...idAndName(generation), manufacturer_id, model_id: model.id };
   return {
     year: car.year,
     title: titleOf(car),
     vin: car.vin,
     manufacturer: model.manufacturer,
-    model: { id: model.id, name: model.name, manufacturer_id },
+    model: { ...idAndName(model), manufacturer_id },
     generation: unknown.generation ? null : known,
     body_type: named('body_type', model.body),
     color,
-    engine: unknown.engine ? null : { id: engine.id, name: engine.name },
+    engine: unknown.engine ? null : idAndName(engine),
     transmission: named('transmission', car.automatic ? 1 : 2),
     drive_wheel: unknown.wheels ? null : named('drive_wheel', car.wheels),
     vehicle_type: named('vehicle_type', model.vehicleType),

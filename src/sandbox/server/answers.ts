@@ -104,7 +104,7 @@ const answers: Answers = {
   titles: (question, values) => endlessPage(question, values.page, titleRows),
   koreaDuplicates: (question, values) => {
     domainOf(KOREA, question);
-    const since = sinceOf(values.minutes, question)?.getTime() ?? 0;
+    const since = sinceOf(values.minutes, question);
     const found = duplicatesOf(question.world).filter(
       ({ original, duplicate, addedAt }) =>
         addedAt >= since && (values.lot === undefined || [original, duplicate].includes(values.lot)),

@@ -10,7 +10,7 @@ import { badRequest, Refusal } from './refusal.js';
 /** A vehicle's record, in which `lots` is one of its lots. */
 type Json = unknown;
 
-/** The values at a path, of each entry where there is a list on the way. */
+/** The values at a path, which passes through each entry of a list. */
 const valuesAt = (record: Json, path: readonly string[]): readonly unknown[] =>
   path.reduce<readonly unknown[]>(
     (values, name) => values.flatMap((inner) => Reflect.get(Object(inner), name)),
@@ -22,13 +22,13 @@ const lower = (value: unknown): string => String(value ?? '').toLowerCase();
 const atLeast = (value: unknown, low: number): boolean => typeof value === 'number' && value >= low;
 const atMost = (value: unknown, high: number): boolean => typeof value === 'number' && value <= high;
 
-/** When a lot is auctioned; not a number, and so neither before nor after anything, where no date is set. */
+/** When a lot is auctioned; without a date NaN, which is neither before nor after anything. */
 const saleAt = (date: unknown): Instant => Date.parse(String(date));
 
-/** `_` at the end asks for a beginning, at the start for an end, at both for a part. */
-function hasVin(known: unknown, wanted: string): boolean {
-  if (known === null) return false;
-  const [vin, part] = [lower(known), wanted.replaceAll(/^_|_$/g, '').toLowerCase()];
+/** `_` at the end asks for a prefix, at the start for a suffix, at both for a part. */
+function hasVin(value: unknown, wanted: string): boolean {
+  if (value === null) return false;
+  const [vin, part] = [lower(value), wanted.replaceAll(/^_|_$/g, '').toLowerCase()];
   const [open, close] = [wanted.startsWith('_'), wanted.endsWith('_')];
   if (open && close) return vin.includes(part);
   if (open) return vin.endsWith(part);
@@ -36,9 +36,9 @@ function hasVin(known: unknown, wanted: string): boolean {
 }
 
 /**
- * The tests that `filters.json` names, bounds included and dates not: whether a value of a record is what is wanted at a
- * clock. A Buy Now price of 0 is none (field-notes.md). A lot without an auction date passes a test of the date only where
- * that is said.
+ * The tests that `filters.json` names: whether a value of a record meets a filter at a clock. Bounds are inclusive, dates
+ * exclusive. A Buy Now price of 0 is no price (field-notes.md). A lot without an auction date passes only `isUndated` and
+ * `isNotPast`.
  */
 const tests = {
   same: (value, wanted: unknown) => value === wanted,
@@ -61,7 +61,7 @@ const tests = {
 
 const recordsOf = perWorld(() => new Map<number, object>());
 
-/** The record that filters look at; each is made once a world. */
+/** The record that filters look at. It is made once for each world. */
 function recordOf({ world }: Question, id: number): object {
   const known = recordsOf(world).get(id);
   const life = lifeOfId(world, id);
@@ -80,13 +80,13 @@ export function domainOf(id: number, { access }: Question): number {
   throw new Refusal(401, { error: `source ${id} is not enabled for this key` });
 }
 
-/** Start of the window that `minutes` names, or undefined without it. */
-export const sinceOf = (minutes: number | undefined, { world }: Question): Date | undefined =>
-  minutes === undefined ? undefined : new Date(world.now - minutes * MINUTE);
+/** Start of the window of `minutes`; without it, the start of all time. */
+export const sinceOf = (minutes: number | undefined, { world }: Question): Instant =>
+  minutes === undefined ? 0 : world.now - minutes * MINUTE;
 
 /**
- * Ids of the vehicles in the feed that meet all filters: those of the vehicle, and those of lots together on one lot
- * that is not archived and stands on a source that was asked for. Throws a 400 or 401 for what cannot be asked.
+ * Ids of the vehicles in the feed that meet all filters. One lot must meet all filters on lots; it must not be archived
+ * and be on a requested source. Throws a 400 or 401 for filters that are not allowed.
  */
 export function selectedIds(question: Question, values: Partial<Values<'cars'>>): readonly number[] {
   const { world, access } = question;
@@ -109,7 +109,7 @@ export function selectedIds(question: Question, values: Partial<Values<'cars'>>)
 
 type Condition = (record: Json) => boolean;
 
-/** The filters that a request names. `sale_date_from` takes priority over `sale_date_in_days` (service.md). */
+/** The filters of a request. `sale_date_from` takes priority over `sale_date_in_days` (service.md). */
 export function conditionsOf(list: keyof typeof filters, values: object, clock: Instant): Condition[] {
   const isFrom = Reflect.get(values, 'sale_date_from') !== undefined;
   const table: Readonly<Record<string, { test: string; at: readonly string[] }>> = filters[list];

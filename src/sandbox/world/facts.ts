@@ -16,7 +16,7 @@ import { type Past, pastOf } from './past.js';
 import type { Population } from './population.js';
 import { below, between, chance, hash, normal, pick, type Rng, Salt, stream, unit } from './random.js';
 
-/** What is true of a lot of source 1 or 3 all its life. */
+/** Everything about a lot of source 1 or 3 that does not change. */
 export type AuctionFacts = Readonly<ReturnType<typeof auctionFacts>>;
 
 /** Yards in the United States and in Canada, and cities of source 12, which have no state and no coordinates. */
@@ -34,7 +34,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
   const odometer = odometerOf(rng, car);
   const damage = chance(rng, 0.02) ? null : pick(rng, damageDraw);
   const drawn = chance(rng, 0.04) ? null : pick(rng, titleDraw);
-  // Abridged records have no detailed title, so there a title that reads clean is clean.
+  // Abridged records have no detailed title. There, a title that reads clean is clean.
   const title = drawn?.id === RESTORED && car.shape === 'abridged' ? CLEAN : drawn;
   const price = { ...soundPrice(car, lot), damage: damage?.id ?? null, title: title?.id ?? null };
   const value = expectedPrice(price, lot.start);
@@ -54,7 +54,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
     condition: pick(rng, conditions),
     seller: sellerOf(rng, car),
     sellerType: chance(rng, 0.75) ? 1 : 2,
-    // Decides the form of each member that has several forms, 0 to 1.
+    // Numbers from 0 to 1 that choose the form of each member with several forms.
     form: { type: unit(rng), tags: unit(rng), archived: unit(rng), stamp: unit(rng) },
     airbags: chance(rng, 0.5) ? null : named('airbags', between(rng, 1, 4)),
     grade_iaai: gradeOf(rng, car, lot),
@@ -83,7 +83,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
     },
   };
   const takesBuyNow = chance(stream(world.seed, lot.index, Salt.purchase + lot.place), market.buyNowShare);
-  // A bid is the hammer price or Buy Now price of a sold auction; else the highest bid, below the value.
+  // The bid of a sold auction is its hammer price or Buy Now price. Of another one it is the highest bid, below the value.
   const attempts = bids.map((attempt, place) => {
     const isBoughtNow = takesBuyNow && lot.attempts[place]?.sold === true && (facts.buyNow ?? 0) > 0;
     return { ...attempt, bid: isBoughtNow ? (facts.buyNow ?? 0) : attempt.bid, isBoughtNow };
@@ -91,11 +91,10 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
   return { ...facts, attempts };
 }
 
-/** What the price of a lot depends on where the car has no damage and no past. */
-const soundPrice = ({ model, year, km }: Car, { domain }: LotLife): PriceFacts => ({
-  ...{ newPrice: model.newPrice, year, km, domain },
-  ...{ damage: null, title: null, claims: 0, accident: false },
-});
+/** What the price of a lot depends on if the car has no damage and no past. */
+function soundPrice({ model: { newPrice }, year, km }: Car, { domain }: LotLife): PriceFacts {
+  return { newPrice, year, km, domain, damage: null, title: null, claims: 0, accident: false };
+}
 
 function odometerOf(rng: Rng, car: Car) {
   const status = named('odometer_status', chance(rng, 0.85) ? 1 : between(rng, 2, 5));
@@ -144,10 +143,10 @@ function estimatesOf(rng: Rng, { quirk }: Car, value: number) {
   return { ...estimates, pre_accident_price: 51_928.1213, actual_cash_value: 15_530.14 };
 }
 
-/** What is true of a listing of source 12 all its life. */
+/** Everything about a listing of source 12 that does not change. */
 export type ListingFacts = Readonly<ReturnType<typeof listingFacts>>;
 
-/** Won a US dollar, for texts in the currency of the source. */
+/** Won for a US dollar, for amounts in the currency of the source. */
 export const WON_A_DOLLAR = 1_400;
 
 /** Draws the facts of a listing. */
@@ -178,7 +177,7 @@ export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt
 const REPORTED = 20;
 
 /**
- * Draws what is true of a lot's reports all its life. Only published reports are served (reports.md, common rule 2).
+ * Draws everything about a lot's reports that does not change. Only published reports are served (reports.md, common rule 2).
  * `inspected`: there is an inspection report from the start. `superseded`: it is archived when a second one comes.
  * `histories`: places of the published history reports among those that the source made.
  */

@@ -6,6 +6,7 @@ import {
   idOf,
   indexOf,
   indexRange,
+  type LotPlace,
   lifeDays,
   MAX_LIFE_DAYS,
   type Moment,
@@ -53,7 +54,7 @@ export function lifeOfId(world: Population, id: number): Life | undefined {
 }
 
 /** A lot and the vehicle that lists it; undefined before the lot appears and from a month after its archiving. */
-export function listedLot(world: Moment, { index, place }: Pick<LotLife, 'index' | 'place'>) {
+export function listedLot(world: Moment, { index, place }: LotPlace) {
   if (index < 0) return undefined;
   const own = lifeOf(world, index);
   const lot = own.lots[place];
@@ -62,7 +63,7 @@ export function listedLot(world: Moment, { index, place }: Pick<LotLife, 'index'
   return { life, lot };
 }
 
-/** The life that a vehicle's car comes from: its own, or that of the vehicle it is merged into. */
+/** The life that decides the car of a vehicle: its own, or the life of the vehicle that it is merged into. */
 export const carLife = (world: Population, life: Life): Life =>
   life.mergedInto === null ? life : ownLife(world, life.mergedInto.index);
 
@@ -76,7 +77,7 @@ function ownLife(world: Population, index: number): Life {
   return { index, birth, end, domain, lots, mergedInto: null, absorbs: null };
 }
 
-/** Further lots of a vehicle: some there from the start, some archived while the vehicle goes on. */
+/** Further lots of a vehicle. Some are there from the start, some are archived before the vehicle. */
 function laterLots(rng: Rng, first: LotLife): LotLife[] {
   const span = first.end - first.start;
   return Array.from({ length: pick(rng, lotCounts) - 1 }, (_, place) => {
@@ -105,11 +106,11 @@ function pairOf(world: Population, index: number) {
   const rng = stream(world.seed, block, Salt.pair);
   const birth = birthOf(world, gone);
   const at = birth + between(rng, 2, 25) * DAY + below(rng, 86_400) * 1000;
-  const [one, other] = [ownLife(world, kept), ownLife(world, gone)];
-  const simple = one.lots.length === 1 && other.lots.length === 1 && one.domain !== 12 && other.domain !== 12;
-  const latest = one.birth + MAX_LIFE_DAYS * DAY;
-  if (!simple || at >= one.end || at >= other.end || other.end > latest) return null;
-  return { kept, gone, at, end: other.end };
+  const lives = [ownLife(world, kept), ownLife(world, gone)] as const;
+  const [keptLife, goneLife] = lives;
+  const isSimple = lives.every((life) => life.lots.length === 1 && life.domain !== 12 && at < life.end);
+  if (!isSimple || goneLife.end > keptLife.birth + MAX_LIFE_DAYS * DAY) return null;
+  return { kept, gone, at, end: goneLife.end };
 }
 
 /** Whether a lot has appeared and was not archived more than a month ago. */

@@ -1,4 +1,5 @@
 import { DAY, HOUR, type Instant, MINUTE, wholeSecond } from './instants.js';
+import type { LotPlace } from './population.js';
 import { between, chance, type Rng, unit } from './random.js';
 
 interface Attempt {
@@ -13,10 +14,7 @@ interface Attempt {
 }
 
 /** Everything that happens to a lot and when, without its prices. */
-export interface LotLife {
-  readonly index: number;
-  /** Place among the lots of its vehicle, 0 to 13. */
-  readonly place: number;
+export interface LotLife extends LotPlace {
   readonly domain: number;
   readonly start: Instant;
   readonly end: Instant;

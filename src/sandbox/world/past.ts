@@ -1,3 +1,4 @@
+import { sumOf } from '../../query/printable.js';
 import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from './car.js';
 import { DAY, type Instant, wholeSecond } from './instants.js';
@@ -13,10 +14,10 @@ export type Visit = Past['visits'][number];
 /** What happened to a source 12 vehicle before it was listed. */
 export type Past = Readonly<ReturnType<typeof pastOf>>;
 
-/** The odometer of one car in this many was wound back before the car was listed, to the kilometres that it is sold with. */
+/** The odometer of one car in this many was wound back before the car was listed. */
 const ROLLED_BACK = 12;
 
-/** How many times as far as its lots say such a car was driven. */
+/** Such a car was driven this many times as far as its lots say. */
 const ROLLED_BACK_BY = 3;
 
 export const isRolledBack = (world: Population, index: number): boolean =>
@@ -67,10 +68,10 @@ export function pastOf(world: Population, car: Car, listedAt: Instant) {
   };
 }
 
-/** How many claims are for damage to the car itself and to others, and what the insurance paid for them, KRW. */
+/** Claims for damage to the car itself and to other cars: their number, and the amount that the insurance paid, KRW. */
 export function claimTotals({ claims }: Pick<Past, 'claims'>) {
-  const [own, other] = [claims.filter((entry) => entry.own), claims.filter((entry) => !entry.own)];
-  const cost = (list: readonly Claim[]): number => list.reduce((sum, entry) => sum + entry.benefit, 0);
+  const [own, other] = [claims.filter((claim) => claim.own), claims.filter((claim) => !claim.own)];
+  const cost = (list: readonly Claim[]): number => sumOf(list, (claim) => claim.benefit);
   return { own: own.length, ownCost: cost(own), other: other.length, otherCost: cost(other) };
 }
 

@@ -76,37 +76,38 @@ const FIRST_LOT_ID = 10_000_000;
 const FIRST_LOT_NUMBER = 30_000_000;
 const EXTERNAL_SHIFT = 160;
 
-interface Place {
+/** A lot by the index of its first vehicle and its place among the lots of that vehicle, 0 to 13. */
+export interface LotPlace {
   readonly index: number;
   readonly place: number;
 }
 
-const slot = (lot: Place): number => lot.index * LOTS_A_VEHICLE + lot.place;
+const slot = (lot: LotPlace): number => lot.index * LOTS_A_VEHICLE + lot.place;
 
 /** Id of a lot; it stays the same if the lot moves to another vehicle. */
-export const lotId = (lot: Place): number => FIRST_LOT_ID + slot(lot);
+export const lotId = (lot: LotPlace): number => FIRST_LOT_ID + slot(lot);
 
 /** Number of the lot on its source: unique within the source, eight digits. */
-export const lotNumber = (lot: Place): string => String(FIRST_LOT_NUMBER + slot(lot));
+export const lotNumber = (lot: LotPlace): string => String(FIRST_LOT_NUMBER + slot(lot));
 
 /** External id of a lot of source 1; its digits collide with the numbers of other lots (field-notes.md). */
-export const externalId = (lot: Place): string => `${FIRST_LOT_NUMBER + slot(lot) + EXTERNAL_SHIFT}~US`;
+export const externalId = (lot: LotPlace): string => `${FIRST_LOT_NUMBER + slot(lot) + EXTERNAL_SHIFT}~US`;
 
 /** Id of the attempt at a place (0 to 31) of a lot's auctions. */
-export const priceId = (lot: Place, attempt: number): number => 1_000_000 + slot(lot) * 32 + attempt;
+export const priceId = (lot: LotPlace, attempt: number): number => 1_000_000 + slot(lot) * 32 + attempt;
 
 /** The lot of a slot; the index is negative for a slot that no lot can have. */
-const lotOfSlot = (slot: number): Place => ({
+const lotOfSlot = (slot: number): LotPlace => ({
   index: Math.floor(slot / LOTS_A_VEHICLE),
   place: slot % LOTS_A_VEHICLE,
 });
 
 /** Index and place of the lot that would have an id. */
-export const lotOfId = (id: number): Place => lotOfSlot(id - FIRST_LOT_ID);
+export const lotOfId = (id: number): LotPlace => lotOfSlot(id - FIRST_LOT_ID);
 
 /** Index and place of the lot that would have a number. */
-export const lotOfNumber = (number: number): Place => lotOfSlot(number - FIRST_LOT_NUMBER);
+export const lotOfNumber = (number: number): LotPlace => lotOfSlot(number - FIRST_LOT_NUMBER);
 
 /** Index and place of the lot that would have an external id; the index is negative for any other text. */
-export const lotOfExternalId = (id: string): Place =>
+export const lotOfExternalId = (id: string): LotPlace =>
   lotOfNumber(Number(/^(\d{1,12})(?:~US)?$/.exec(id)?.[1] ?? 0) - EXTERNAL_SHIFT);

@@ -1,10 +1,11 @@
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
+import { sumOf } from '../../query/printable.js';
 
 /** A source of random 32-bit integers; every draw moves it on. */
 export type Rng = RandomGenerator;
 
-/** What a stream of random numbers is for: streams with different salts are independent. */
+/** The uses of random numbers. Streams with different salts are independent. */
 export const Salt = {
   life: 1,
   car: 2,
@@ -36,7 +37,7 @@ const mix = (value: number): number => {
 export const hash = (seed: number, index: number, salt: number): number =>
   mix(mix(mix((seed + 0x9e3779b9) | 0) ^ (index | 0)) ^ Math.imul(salt + 1, 0x85ebca6b));
 
-/** A random stream that depends on its three arguments only. */
+/** A random stream that depends only on its three arguments. */
 export function stream(seed: number, index: number, salt: number): Rng {
   const first = hash(seed, index, salt);
   const second = mix(first ^ 0x5bd1e995);
@@ -66,9 +67,9 @@ export function pick<T>(rng: Rng, list: readonly T[]): T {
 export const normal = (rng: Rng): number =>
   Math.sqrt(-2 * Math.log(1 - unit(rng))) * Math.cos(2 * Math.PI * unit(rng));
 
-/** A list in which each element stands as often as its weight says, so that `pick` draws by weight. */
+/** A list that repeats each entry in proportion to its weight, so that `pick` draws by weight. */
 export function byWeight<T>(entries: readonly T[], weight: (entry: T) => number): readonly T[] {
-  const total = entries.reduce((sum, entry) => sum + weight(entry), 0);
+  const total = sumOf(entries, weight);
   const places = Math.max(1000, entries.length * 20);
   const drawn = entries.flatMap((entry) =>
     Array<T>(Math.round((weight(entry) / total) * places)).fill(entry),
