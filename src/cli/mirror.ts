@@ -9,7 +9,7 @@ import { pushLanding } from '../mirror/landing.js';
 import { type LocalLake, push } from '../mirror/push.js';
 import { openStore } from '../mirror/s3.js';
 import { describeAsIceberg, updateCatalog } from '../mirror/tables.js';
-import { publishedSnapshot, withDatabase } from '../query/open-lake.js';
+import { snapshotFolder, withDatabase } from '../query/open-lake.js';
 import { count, counted, megabytes } from '../query/printable.js';
 import { textOf } from './command.js';
 import type { Effects } from './effects.js';
@@ -38,7 +38,7 @@ export type PushedLake = Awaited<ReturnType<typeof pushLake>>;
 export async function pushLake(config: Config, effects: Effects, warn: (message: string) => void) {
   const { signal, now } = effects;
   const { place, store } = await openMirror(config, signal);
-  publishedSnapshot(config);
+  snapshotFolder(config);
   const layout = layoutOf(config.output);
   const pushed = await withDatabase(config, signal, async ({ session: { connection } }) => {
     const lake = await readLocal(connection, layout);

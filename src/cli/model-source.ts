@@ -3,11 +3,11 @@ import type { Config } from '../config/config.js';
 import { partitionOf } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
-import { findSnapshot } from '../lake/snapshots.js';
+
 import { readMirror, readRecord, TABLES } from '../mirror/layout.js';
 
 import type { SparkTable } from '../model/spark-models.js';
-import { publishedSnapshot } from '../query/open-lake.js';
+import { snapshotFolder } from '../query/open-lake.js';
 import type { SparkConf } from '../spark/script.js';
 import { openMirror } from './mirror.js';
 
@@ -30,13 +30,12 @@ export function localSource(
   snapshot: string | undefined,
   computed: ReadonlySet<string>,
 ): ModelSource {
-  const layout = layoutOf(config.output);
-  const folder = snapshot === undefined ? publishedSnapshot(config) : findSnapshot(layout, snapshot);
+  const folder = snapshotFolder(config, snapshot);
   const id = basename(folder);
   const tables = tablesOf(readManifest(folder), computed).map((table) => {
     return { ...table, folder: `file:${join(folder, table.name)}` };
   });
-  return { id, tables, target: join(layout.models, id), folder };
+  return { id, tables, target: join(layoutOf(config.output).models, id), folder };
 }
 
 /** A snapshot in the mirror that the configuration names, by default the current one. Throws MIRROR_*. */

@@ -104,10 +104,10 @@ async function forCompletion(
 
 /** What yargs knows about the command line when it fails. Its types lack these methods. */
 function knownTo(cli: Argv, usage: object): Known {
-  const of = (object: object, method: string): unknown =>
+  const call = (object: object, method: string): unknown =>
     Reflect.apply(Reflect.get(object, method), object, []);
   const named = (list: unknown): string[] => (Array.isArray(list) ? list.map(([name]) => String(name)) : []);
-  const options = Object.keys(Object(Reflect.get(Object(of(cli, 'getOptions')), 'key')));
-  const [command = ''] = named(of(usage, 'getUsage'));
-  return { commands: named(of(usage, 'getCommands')), command: command.replace('$0 ', ''), options };
+  const options = Object.keys(Object(Reflect.get(Object(call(cli, 'getOptions')), 'key')));
+  const [command = ''] = named(call(usage, 'getUsage'));
+  return { commands: named(call(usage, 'getCommands')), command: command.replace('$0 ', ''), options };
 }

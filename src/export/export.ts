@@ -5,7 +5,7 @@ import { dictionary } from '../docs/dictionary.js';
 import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
 import type { Choice } from '../lake/snapshots.js';
 import { checksumOf } from '../land/files.js';
-import { type OpenLake, publishedSnapshot, readLake } from '../query/open-lake.js';
+import { readLake, snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
 import { type ExportedTable, writeTable } from './data-files.js';
 import { type ExportFacts, pagesOf } from './pages.js';
@@ -27,15 +27,19 @@ export async function exportLake(
   options: { readonly choice?: Choice | undefined; readonly signal?: AbortSignal | undefined } = {},
 ) {
   // Throws before a folder is made.
-  publishedSnapshot(config);
+  snapshotFolder(config);
   assertOutside(request.zip ? `${request.to}.zip` : request.to, config.output);
   const target = openTarget(request);
   const { signal, choice } = options;
   const named = [...request.tables, request.where ?? ''].join(' ');
   try {
     return await readLake(config, { named, choice, into: target.staging, signal }, async (lake) => {
-      const { manifest } = lake;
-      const tables = await writeTables(lake, request, target.staging, signal);
+      const { session, manifest } = lake;
+      const tables: ExportedTable[] = [];
+      for (const plan of await planExport(request, dictionary(manifest), session.connection)) {
+        signal?.throwIfAborted();
+        tables.push(await writeTable(session.connection, plan, request, manifest, target.staging));
+      }
       const createdAt = now.toISOString();
       const files = await writePages({ request, manifest, createdAt, tables }, target.staging);
       signal?.throwIfAborted();
@@ -56,20 +60,6 @@ export async function exportLake(
   } finally {
     target.discard();
   }
-}
-
-async function writeTables(
-  { session: { connection }, manifest }: OpenLake,
-  request: ExportRequest,
-  folder: string,
-  signal: AbortSignal | undefined,
-): Promise<ExportedTable[]> {
-  const tables: ExportedTable[] = [];
-  for (const plan of await planExport(request, dictionary(manifest), connection)) {
-    signal?.throwIfAborted();
-    tables.push(await writeTable(connection, plan, request, manifest, folder));
-  }
-  return tables;
 }
 
 /** Writes the pages that explain the data, and the checksums of all files. Returns the paths of all files. */

@@ -7,7 +7,7 @@ import { manifestIn } from '../lake/manifest.js';
 import { type RunRecord, readRuns } from '../lake/run-records.js';
 import type { TestFailures } from '../model/data-tests.js';
 import { assertOutside, writeWhole } from '../query/places.js';
-import { type Alarm, standingOf } from '../report/alarms.js';
+import { type Alarm, lakeStanding } from '../report/alarms.js';
 import { type EventType, eventOf, eventTypeOf, sendEvent } from './lineage.js';
 import { metricsText } from './metrics.js';
 import { post } from './post.js';
@@ -91,7 +91,7 @@ export function openObservers({ config, reporter, signal }: ObserverOptions) {
       let fresh: readonly Alarm[] = [];
       if (metrics !== undefined || notify.url !== undefined)
         await attempt('the alarms of the snapshot could not be read', async () => {
-          open = (await standingOf(config, { signal: late.signal })).alarms;
+          open = (await lakeStanding(config, { signal: late.signal })).alarms;
           fresh = record.outcome === 'published' ? await freshOf(open, before, config, late.signal) : [];
         });
       notice(record, fresh);
@@ -131,7 +131,7 @@ async function freshOf(
   const last = before.findLast(({ snapshot_id }) => snapshot_id !== null)?.snapshot_id;
   if (raised.length === 0 || last === undefined || last === null) return raised;
   const reading = { choice: { snapshot: last }, signal };
-  const { alarms: earlier } = await standingOf(config, reading).catch(() => ({ alarms: [] }));
+  const { alarms: earlier } = await lakeStanding(config, reading).catch(() => ({ alarms: [] }));
   return raised.filter(
     ({ subject, metric }) => !earlier.some((alarm) => alarm.subject === subject && alarm.metric === metric),
   );

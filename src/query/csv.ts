@@ -17,20 +17,17 @@ export function csvField(value: unknown, type: string): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean' || NUMERIC.test(type)) return String(value);
   if (typeof value === 'object') return quoted(JSON.stringify(value));
-  return quoted(disarmed(String(value)));
+  const text = String(value);
+  return quoted(FORMULA.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text);
 }
 
 /** The header, with the end of its line. */
 export const csvHeader = (columns: Columns): string =>
-  `${columns.map(({ name }) => quoted(disarmed(name))).join(',')}\r\n`;
+  `${columns.map(({ name }) => csvField(name, 'VARCHAR')).join(',')}\r\n`;
 
 /** A row, with the end of its line. */
 export const csvLine = (row: readonly unknown[], columns: Columns): string =>
   `${columns.map(({ type }, i) => csvField(row[i], type)).join(',')}\r\n`;
-
-function disarmed(text: string): string {
-  return FORMULA.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text;
-}
 
 function quoted(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

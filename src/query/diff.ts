@@ -17,9 +17,9 @@ import type { Column } from '../lake/schema.js';
 import { findSnapshot, listSnapshots, pickSnapshot } from '../lake/snapshots.js';
 import type { Model } from '../model/model-files.js';
 import { describeSnapshot } from '../publish/publish.js';
-import { publishedSnapshot } from './open-lake.js';
+import { snapshotFolder } from './open-lake.js';
 
-/** What is compared: a snapshot, or marts that `lotlake model` computed. */
+/** One side of a comparison: a snapshot, or marts that `lotlake model` computed. */
 export interface Side {
   readonly id: string;
   readonly folder: string;
@@ -28,7 +28,7 @@ export interface Side {
   readonly isWhole: boolean;
 }
 
-/** Says when lotlake wrote a row, not what is in it. */
+/** Columns that say when lotlake wrote a row, and nothing about its content. */
 const WRITTEN: ReadonlySet<string> = new Set(['run_id', 'changed_at']);
 
 /**
@@ -45,7 +45,7 @@ export async function sideOf(
 ): Promise<Side> {
   const layout = layoutOf(config.output);
   const folder = resolve(cwd, given);
-  if (given === 'current') return snapshotIn(publishedSnapshot(config));
+  if (given === 'current') return snapshotIn(snapshotFolder(config));
   const named = listSnapshots(layout).find(({ id }) => id === given);
   if (named !== undefined) return snapshotIn(named.folder);
   if (existsSync(join(folder, 'manifest.json'))) return snapshotIn(folder);
@@ -85,7 +85,7 @@ interface ChangedRow {
   readonly columns: readonly { name: string; before: string | null; after: string | null }[];
 }
 
-/** Names of the tables and marts that two sides are compared by, in the order of the later one. */
+/** Names of the tables and marts to compare, in the order of the later side. */
 export const comparedTables = (before: Side, after: Side): string[] => [
   ...Object.keys(after.tables).filter((name) => before.isWhole || name in before.tables),
   ...Object.keys(before.tables).filter((name) => after.isWhole && !(name in after.tables)),

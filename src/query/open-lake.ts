@@ -6,7 +6,7 @@ import { literals, openTemporarySession, type TemporarySession } from '../duck/s
 import { fileSizes, filesOf } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { readManifest } from '../lake/manifest.js';
-import { type Choice, pickSnapshot } from '../lake/snapshots.js';
+import { type Choice, findSnapshot, pickSnapshot } from '../lake/snapshots.js';
 import { mendViews, viewOn } from '../lake/views.js';
 import type { ReadQuery } from './read-only.js';
 
@@ -31,7 +31,7 @@ export interface Reading {
  * Views of `warehouse.duckdb` that name another folder are replaced first. The caller closes the session.
  */
 export async function openSnapshot(config: Config, { named, choice = {}, into, signal }: Reading) {
-  const published = publishedSnapshot(config);
+  const published = snapshotFolder(config);
   const opened = await openTemporarySession(config);
   try {
     const { connection } = opened.session;
@@ -95,9 +95,10 @@ function wordsOf(text: string | undefined): Pick<ReadQuery, 'needed'> {
   return { needed: (tables) => tables.filter((name) => words?.has(name) ?? true) };
 }
 
-/** Folder of the published snapshot. Throws SHARE_NO_SNAPSHOT if there is none. */
-export function publishedSnapshot({ output }: Config): string {
-  const snapshot = currentSnapshot(layoutOf(output));
+/** Folder of the snapshot of an id, by default the published one. Throws SHARE_NO_SNAPSHOT or LAKE_NO_SNAPSHOT. */
+export function snapshotFolder({ output }: Config, id?: string): string {
+  const layout = layoutOf(output);
+  const snapshot = id === undefined ? currentSnapshot(layout) : findSnapshot(layout, id);
   if (snapshot !== undefined) return snapshot;
   const sandbox = join(output, 'sandbox');
   const hint =

@@ -36,7 +36,7 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
 };
 
 /** Reads the standing of a snapshot, by default the published one. Without a snapshot it has only alarms of failed runs. */
-export async function standingOf(config: Config, reading: Pick<Reading, 'choice' | 'signal'> = {}) {
+export async function lakeStanding(config: Config, reading: Pick<Reading, 'choice' | 'signal'> = {}) {
   const layout = layoutOf(config.output);
   if (currentSnapshot(layout) === undefined) return { alarms: failedRuns(layout) };
   return readLake(config, { ...reading, named: 'data_health passes' }, ({ session, manifest }) =>

@@ -12,7 +12,7 @@ import { againstEstimate } from './point-chart.js';
 import { bars, ranges } from './row-charts.js';
 import { type ChartSpec, type FigureSpec, type SectionSpec, spec, specQueries } from './spec.js';
 
-/** Rows of queries by the name of the query. */
+/** Rows by the name of their query. */
 type Answers = ReadonlyMap<string, readonly Row[]>;
 
 /** Runs the queries of the report's sections and of "What changed" on a snapshot. */
@@ -77,7 +77,7 @@ ${hasNumbers && numbersOf(figure, rows, drawn !== undefined)}
 </figure>`;
 }
 
-const TEXTS = ['name', 'short', 'series', 'panel', 'text', 'said'] as const;
+const TEXTS = ['name', 'short', 'series', 'panel', 'text', 'description'] as const;
 
 function withTexts(row: Row, chart: ChartSpec | undefined): Row {
   const texts: Record<string, unknown> = { ...row };

@@ -42,7 +42,7 @@ export function overTime(drawing: Drawing): Html | undefined {
   const groupOf = ({ panel, series }: Row): string => String(panel ?? series);
   const groups = unique(rows.map(groupOf));
   const latest = groups
-    .flatMap((group) => known.findLast((row) => groupOf(row) === group)?.said ?? [])
+    .flatMap((group) => known.findLast((row) => groupOf(row) === group)?.description ?? [])
     .join(' ');
   const series = seriesOf(rows);
   const legend = [...(series.length > 1 ? series : []), ...(known.some(isInPart) ? [IN_PART] : [])];
@@ -149,7 +149,7 @@ function lineMarks(rows: readonly Row[], { hasTips }: Size, facet: object = {}):
   const interval = { ...channels, y1: 'interval_low', y2: 'interval_high' };
   const dots = {
     ...channels,
-    ...{ y: heightOf, symbol: 'series', title: hasTips ? 'said' : null },
+    ...{ y: heightOf, symbol: 'series', title: hasTips ? 'description' : null },
     r: rows.some(({ based_on }) => based_on !== undefined) ? 'based_on' : 2.6,
   };
   return [

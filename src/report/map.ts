@@ -86,7 +86,7 @@ export function dotMap(drawing: Drawing): Html | undefined {
           ...at,
           ...{ r: 'lots', fill: fillOf, fillOpacity: 0.8 },
           ...{ stroke: 'var(--ink)', strokeWidth: 0.75, strokeOpacity: 0.6 },
-          title: hasTips ? 'said' : null,
+          title: hasTips ? 'description' : null,
           sort: { channel: '-r' },
         }),
         Plot.text(isNarrow ? places.slice(0, 6) : places, {

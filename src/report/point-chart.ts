@@ -7,7 +7,7 @@ import { seriesOf } from './line-charts.js';
 
 /**
  * A point for each row, its `value` against its `estimate`, with the line on which both are equal; undefined without rows.
- * Rows have `series`, and `said` as the text of the point.
+ * Rows have `series`, and `description` as the text of the point.
  */
 export function againstEstimate(drawing: Drawing): Html | undefined {
   const rows = drawing.rows.filter(
@@ -47,7 +47,7 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
             ...{ x: 'estimate', y: 'value', r: isNarrow ? 2 : 3, fillOpacity: 0.55 },
             fill: (row: Row) => markOf(row).fill,
             symbol: (row: Row) => markOf(row).symbol,
-            title: hasTips ? 'said' : null,
+            title: hasTips ? 'description' : null,
           }),
         ],
         color: { type: 'identity' },

@@ -6,13 +6,13 @@ import { type Drawing, draw, markOf, REFERENCE, type Size } from './draw.js';
 
 /**
  * Horizontal bars from zero, one for each row that has a value, in the order given; undefined if no row has one. Rows have
- * `name`, `value`, `text` at the end of the bar, and `said` if the description says something else.
+ * `name`, `value`, `text` at the end of the bar, and `description` if the description says something else.
  */
 export function bars(drawing: Drawing): Html | undefined {
   const rows = drawing.rows.filter(({ value }) => value !== null).map(placed);
   if (rows.length === 0) return undefined;
-  const description = rows.map(({ name, text, said }) => `${name}: ${said ?? text}.`).join(' ');
-  return draw(drawing, description, (size) => {
+  const alt = rows.map(({ name, text, description }) => `${name}: ${description ?? text}.`).join(' ');
+  return draw(drawing, alt, (size) => {
     const { isAbove, scales, textWidth, textsAtEnd, namesAbove } = layoutRows(rows, size);
     return {
       ...scales,
@@ -37,7 +37,7 @@ export function bars(drawing: Drawing): Html | undefined {
 /**
  * A dot with its range for each row that has a figure, along a common axis; undefined if no row has one. A range without
  * `high` has a hollow dot at its `low` and reaches to the edge. A 95 % interval of the middle is a thin line. Rows have
- * `name`, `low`, `middle`, `high`, `based_on` (the number of values), and `said` for the description.
+ * `name`, `low`, `middle`, `high`, `based_on` (the number of values), and `description`.
  */
 export function ranges(drawing: Drawing): Html | undefined {
   const { first, label, noun, reference } = drawing.chart;
@@ -47,8 +47,8 @@ export function ranges(drawing: Drawing): Html | undefined {
   const open = rows.filter((row) => typeof row.low === 'number' && row.high === null);
   const ends = rows.flatMap(({ low, interval_low, high }) => [low, interval_low, high]);
   const edge = 1.25 * Math.max(...ends.map((end) => numberOrNull(end) ?? 0));
-  const description = rows.map(({ name, said }) => `${name}: ${said}.`).join(' ');
-  return draw(drawing, description, (size) => {
+  const alt = rows.map(({ name, description }) => `${name}: ${description}.`).join(' ');
+  return draw(drawing, alt, (size) => {
     const { at, scales, textWidth, textsAtEnd, namesAbove } = layoutRows(rows, size);
     const ticks = size.isNarrow ? 3 : 6;
     const broad = { ...at, x1: 'low', stroke: fillOf, strokeOpacity: 0.3, strokeWidth: 6 } as const;

@@ -21,7 +21,7 @@ const chartSpec = z.strictObject({
   /** Text at the end of a bar. */
   text: z.string().optional(),
   /** Describes each row, or the last point of each line, to readers who do not see the chart. */
-  said: z.string().optional(),
+  description: z.string().optional(),
   unit: z.enum(['month', 'day']).default('month'),
   axis: z.enum(Object.keys(AXES) as (keyof typeof AXES)[]).default('count'),
   /** Label of the axis of ranges, noun of the values that they rest on, and a reference for ranges and lines. */

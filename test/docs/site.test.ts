@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { docs } from '../../src/cli/commands/docs.js';
 import { writeSite } from '../../src/docs/write-site.js';
 import { readManifest } from '../../src/lake/manifest.js';
-import { publishedSnapshot } from '../../src/query/open-lake.js';
+import { snapshotFolder } from '../../src/query/open-lake.js';
 import { effectsIn } from '../cli/support.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
 import { smallLake } from './small-lake.js';
@@ -33,7 +33,7 @@ async function run(options: Parameters<typeof docs.run>[0]): Promise<string> {
 
 describe('the pages of lotlake docs', () => {
   it('are one for each table and mart, and an index that links to each', () => {
-    const { tables, marts } = readManifest(publishedSnapshot(config));
+    const { tables, marts } = readManifest(snapshotFolder(config));
     const paths = [
       ...Object.keys(tables).map((name) => `tables/${name}.html`),
       ...Object.keys(marts).map((name) => `marts/${name}.html`),
@@ -43,7 +43,7 @@ describe('the pages of lotlake docs', () => {
     );
     expect(found.sort()).toEqual(paths.sort());
     for (const path of paths) expect(text('index.html')).toContain(`href="${path}"`);
-    const { snapshot_id } = readManifest(publishedSnapshot(config));
+    const { snapshot_id } = readManifest(snapshotFolder(config));
     const index = join(site, 'index.html');
     expect(told).toBe(`${paths.length + 1} pages about snapshot ${snapshot_id}; open ${index}\n`);
   });
@@ -76,7 +76,7 @@ describe('the pages of lotlake docs', () => {
   });
 
   it('describe a table by its rows, files and partitions, its origin, and its checks', () => {
-    const { rows = 0, files = [] } = readManifest(publishedSnapshot(config)).tables.lots ?? {};
+    const { rows = 0, files = [] } = readManifest(snapshotFolder(config)).tables.lots ?? {};
     const page = text('tables/lots.html');
     for (const part of [
       `<dd>${rows}</dd>`,
@@ -102,7 +102,7 @@ describe('the pages of lotlake docs', () => {
   });
 
   it('take the place of the earlier ones alone, say what a lake of an older version lacks, and print where they are as JSON', async () => {
-    const path = join(publishedSnapshot(config), 'manifest.json');
+    const path = join(snapshotFolder(config), 'manifest.json');
     const whole = readFileSync(path, 'utf8');
     const { marts, snapshot_id } = JSON.parse(whole);
     const { reserve_gap: _, ...older } = marts;

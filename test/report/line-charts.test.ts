@@ -13,7 +13,15 @@ function chartWith(more: Partial<ChartSpec>): ChartSpec {
 
 /** A month of a line; a state says that it is there in part. */
 const month = (moment: string, value: number | null, state: string | null = null) => ({
-  ...{ moment: `2026-${moment}-01`, value, state, series: 'a', domain_id: 3, based_on: 10, said: moment },
+  ...{
+    moment: `2026-${moment}-01`,
+    value,
+    state,
+    series: 'a',
+    domain_id: 3,
+    based_on: 10,
+    description: moment,
+  },
   ...{ interval_low: value === null ? null : value / 2, interval_high: value === null ? null : value * 9 },
 });
 

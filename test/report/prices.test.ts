@@ -36,7 +36,13 @@ it('draws a point for each price with an estimate, and says how many are far off
     [5_000, 4_000],
     [null, 300],
   ].map(([estimate = null, value = null], i) => ({
-    ...{ estimate, value, domain_id: i % 2 === 0 ? 1 : 3, series: i % 2 === 0 ? 'a' : 'b', said: `lot ${i}` },
+    ...{
+      estimate,
+      value,
+      domain_id: i % 2 === 0 ? 1 : 3,
+      series: i % 2 === 0 ? 'a' : 'b',
+      description: `lot ${i}`,
+    },
   }));
   const chart = { kind: 'points', id: 'points', small: false } as Drawing['chart'];
   const drawn = String(againstEstimate({ chart, title: 'Estimates', rows, format: String }));

@@ -10,9 +10,9 @@ import {
   alarmText,
   driftText,
   failedRuns,
+  lakeStanding,
   rejectedText,
   type Standing,
-  standingOf,
 } from '../../report/alarms.js';
 import { unique } from '../../report/format.js';
 import { command, type Lines } from '../command.js';
@@ -127,7 +127,7 @@ type Known = (Standing | Pick<Standing, 'alarms'>) & { readonly unknown?: string
 /** A snapshot that cannot be read, such as one of an older lotlake, must not hide the rest of the status. */
 async function standingIn(config: Config, layout: Layout): Promise<Known> {
   try {
-    return await standingOf(config);
+    return await lakeStanding(config);
   } catch (error) {
     return { alarms: failedRuns(layout), unknown: messageOf(error).split('\n')[0] ?? '' };
   }

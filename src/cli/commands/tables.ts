@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import { unknownName } from '../../config/nearest.js';
 import { columnCells, dictionary, type TableEntry } from '../../docs/dictionary.js';
 import { readManifest } from '../../lake/manifest.js';
-import { publishedSnapshot } from '../../query/open-lake.js';
+import { snapshotFolder } from '../../query/open-lake.js';
 import { clip, count } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
@@ -60,4 +60,4 @@ function page(entry: TableEntry): string {
   ].join('\n');
 }
 
-const readDictionary = (config: Config): TableEntry[] => dictionary(readManifest(publishedSnapshot(config)));
+const readDictionary = (config: Config): TableEntry[] => dictionary(readManifest(snapshotFolder(config)));

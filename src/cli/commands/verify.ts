@@ -6,14 +6,14 @@ import { runEachTest } from '../../docs/test-results.js';
 import { unsoundError } from '../../lake/lake-error.js';
 import { layoutOf } from '../../lake/layout.js';
 import { allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.js';
-import { findSnapshot } from '../../lake/snapshots.js';
+
 import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../lake/verify.js';
 import { verifyContent } from '../../lake/verify-content.js';
 import { mendViews, viewOn } from '../../lake/views.js';
 import { jsonIn } from '../../land/files.js';
 import type { TestResult } from '../../model/data-tests.js';
-import { publishedSnapshot, withDatabase } from '../../query/open-lake.js';
-import { clip, count, megabytes, printable, sumOf } from '../../query/printable.js';
+import { snapshotFolder, withDatabase } from '../../query/open-lake.js';
+import { clip, count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
 
@@ -21,10 +21,9 @@ import { command, type Lines } from '../command.js';
 export const verify = command({
   options: { snapshot: { type: 'string', describe: 'id (default the published one)' } },
   async run({ snapshot, print, config }, effects) {
-    const layout = layoutOf(config.output);
-    const folder = snapshot === undefined ? publishedSnapshot(config) : findSnapshot(layout, snapshot);
+    const folder = snapshotFolder(config, snapshot);
     await withDatabase(config, effects.signal, async ({ session: { connection } }) => {
-      await mendViews(connection, layout, folder);
+      await mendViews(connection, layoutOf(config.output), folder);
       const report = await examine(connection, folder, effects.signal);
       print(report, () => text(report));
       if (!report.sound) throw unsound(report);
@@ -118,13 +117,14 @@ function reportOf(folder: string, manifest: Manifest | undefined, found: Found) 
 }
 
 function unsound({ problems, snapshot_id, torn }: Report): LotlakeError {
-  const message = `${problems.length} ${problems.length === 1 ? 'thing is' : 'things are'} wrong with snapshot ${snapshot_id}`;
+  const message = `${counted(problems.length, 'thing is', 'things are')} wrong with snapshot ${snapshot_id}`;
   const hint = 'nothing was changed; lotlake run rebuild makes the lake again from landing';
   if (torn.length === 0) return unsoundError(message, hint);
-  const files =
-    torn.length === 1
-      ? '1 file is as a power cut leaves it'
-      : `${torn.length} files are as a power cut leaves them`;
+  const files = counted(
+    torn.length,
+    'file is as a power cut leaves it',
+    'files are as a power cut leaves them',
+  );
   const named = `${torn.slice(0, 3).join(', ')}${torn.length > 3 ? ', …' : ''}`;
   return unsoundError(
     `${message}: it is torn, ${files} (${named})`,
