@@ -46,8 +46,8 @@ export async function pushLanding(landing: string, store: ObjectStore) {
 async function pushPass(pass: Pass, store: ObjectStore): Promise<PassFile[]> {
   const folder = `${LANDING}${pass.manifest.stream}/${pass.manifest.pass_id}/`;
   const files = await filesOfPass(pass);
-  const there = await listIn(store, folder);
-  const missing = files.filter(({ file, sha256 }) => there.get(file)?.sha256 !== sha256);
+  const stored = await listIn(store, folder);
+  const missing = files.filter(({ file, sha256 }) => stored.get(file)?.sha256 !== sha256);
   await forEach(store, missing, async ({ file, ...content }) => {
     await store.sendFile(folder + file, join(pass.folder, file), content);
     killPoint('mirror.page-sent');
@@ -105,9 +105,9 @@ async function pullPass(folder: string, from: string, store: ObjectStore): Promi
 }
 
 async function fetchInto(path: string, from: string, { file, sha256 }: PassFile, store: ObjectStore) {
-  const found = await store.fetch(from + file, path);
-  if (found === undefined) throw damaged(store, from + file, 'is missing');
-  if (found !== sha256) throw damaged(store, from + file, 'is another file than it was');
+  const checksum = await store.fetch(from + file, path);
+  if (checksum === undefined) throw damaged(store, from + file, 'is missing');
+  if (checksum !== sha256) throw damaged(store, from + file, 'is another file than it was');
 }
 
 const LIST_OF_PASS = new RegExp(`^${LANDING}(?:${streamNames.join('|')})/[\\w-]+/${LIST}$`);

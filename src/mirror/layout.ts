@@ -143,10 +143,10 @@ export async function switchTo(
   const current: Current = { mirror_version: MIRROR_VERSION, ...next };
   const tag = await store.replace(CURRENT, `${JSON.stringify(current, null, 1)}\n`, before?.tag);
   if (tag !== undefined) return { current, tag };
-  const found = (await readCurrent(store))?.current.snapshot_id;
+  const other = (await readCurrent(store))?.current.snapshot_id;
   throw busy(
     'MIRROR_OVERTAKEN',
-    `${store.place} was switched meanwhile; it has snapshot ${found}`,
+    `${store.place} was switched meanwhile; it has snapshot ${other}`,
     'nothing of the other writer was changed; run the same command again: it sends only what is missing, or says what is newer there',
   );
 }

@@ -75,9 +75,9 @@ function assertReplaceable(layout: Layout, { snapshots }: Current, store: Object
   // A pull that died before its switch may have left a sealed snapshot of the mirror.
   const other = (here === null ? sealed.map(({ id }) => id) : [here]).find((id) => !known.has(id));
   if (other === undefined) return;
-  const found = `${layout.output} has snapshot ${other}, which ${store.place} does not know`;
+  const message = `${layout.output} has snapshot ${other}, which ${store.place} does not know`;
   const hint = 'nothing was changed; name an empty folder with --output, or push what is here first';
-  throw unusable('MIRROR_LAKE', found, hint);
+  throw unusable('MIRROR_LAKE', message, hint);
 }
 
 /** Fetches a file, unless it is there with the right checksum. Returns the number of bytes, or nothing. */

@@ -96,7 +96,7 @@ async function switchToKept(
   return switched;
 }
 
-/** All objects but those of landing. */
+/** All objects except landing. */
 async function listAll(store: ObjectStore): Promise<Map<string, Listed>> {
   const lists = [await store.list(TABLES), await store.list(FILES), await store.list(SNAPSHOTS)];
   return new Map(lists.flatMap((list) => [...list]));

@@ -111,10 +111,10 @@ export function withOwnSeeds(models: readonly Model[], folder: string | undefine
   if (!existsSync(folder)) throw new ConfigError(`seeds: there is no folder ${folder}`);
   const known = readModels().flatMap(({ name, isSeed }) => (isSeed ? [`${name}.csv`] : []));
   const files = readdirSync(folder).filter((file) => !file.startsWith('.'));
-  const strange = files.find((file) => !known.includes(file));
-  if (strange !== undefined)
+  const unknown = files.find((file) => !known.includes(file));
+  if (unknown !== undefined)
     throw new ConfigError(
-      `seeds: ${join(folder, strange)} is not a seed of lotlake`,
+      `seeds: ${join(folder, unknown)} is not a seed of lotlake`,
       `files there: ${known.join(', ')}`,
     );
   const seeds = files.map((file) => readSeed(basename(file, '.csv'), folder));
@@ -179,7 +179,7 @@ function readDefinition<T extends typeof definition | typeof seedDefinition>(
   if (!parsed.success) throw fail(`: ${z.prettifyError(parsed.error)}`);
   const { key, columns, tests } = parsed.data;
   const used = [...key, ...tests.flatMap((test) => (test.kind === 'unique' ? test.columns : []))];
-  const strange = used.find((column) => columns[column] === undefined);
-  if (strange !== undefined) throw fail(`: ${strange} is used as a key and is not among columns`);
+  const unknown = used.find((column) => columns[column] === undefined);
+  if (unknown !== undefined) throw fail(`: ${unknown} is used as a key and is not among columns`);
   return parsed.data as z.output<T>;
 }

@@ -31,9 +31,9 @@ export function readOwn(folder: string | undefined): Modelling {
   const models = readModels(folder).map((model) => ({ ...model, isOwn: true }));
   const checked = join(folder, 'checks');
   const checks = existsSync(checked) ? readChecks(checked) : [];
-  const theirs = new Set(readChecks().map(({ test }) => test));
+  const taken = new Set(readChecks().map(({ test }) => test));
   for (const { name } of models) assertName(join(folder, `${name}.sql`), name, readableNames());
-  for (const { test } of checks) assertName(join(checked, `${test}.sql`), test, theirs);
+  for (const { test } of checks) assertName(join(checked, `${test}.sql`), test, taken);
   return { models, checks };
 }
 

@@ -42,19 +42,19 @@ export async function runModels(
 ): Promise<ModelResult[]> {
   const use = poolOf([connection, ...(options.beside ?? [])], options.alone);
   const running = new Map<string, Promise<ModelResult>>();
-  const there = await rows(
+  const existing = await rows(
     connection,
     `select lower(table_name) as name from duckdb_tables() where database_name in (current_database(), 'temp')
      union select lower(view_name) from duckdb_views() where database_name in (current_database(), 'temp')`,
   );
-  const known = new Set(there.map((table) => String(table.name)));
+  const known = new Set(existing.map((table) => String(table.name)));
   const models = await orderedModels(connection, options.models ?? readModels(), known);
   let done = 0;
   for (const model of models) {
     const read = model.references.flatMap((name) => running.get(name) ?? []);
-    const work = async (own: DuckDBConnection, isAgain: boolean): Promise<ModelResult> => {
+    const work = async (free: DuckDBConnection, isAgain: boolean): Promise<ModelResult> => {
       options.onModel?.(model.name, done, models.length);
-      const result = await runModel(own, model, options, isAgain);
+      const result = await runModel(free, model, options, isAgain);
       done++;
       return result;
     };
@@ -147,15 +147,15 @@ const TYPES = /^(BIGINT|INTEGER|DOUBLE|BOOLEAN|VARCHAR|DATE|TIMESTAMP WITH TIME 
 
 /** Checks that the SELECT of a model has the columns of its .yml. For lotlake's own models, tests do that. */
 async function assertColumns(connection: DuckDBConnection, { sql, columns }: Model): Promise<void> {
-  const given = await columnsOf(connection, sql);
-  for (const { name, type } of given) {
+  const selected = await columnsOf(connection, sql);
+  for (const { name, type } of selected) {
     if (columns[name] === undefined) throw new TypeError(`its .yml does not describe the column ${name}`);
     if (!TYPES.test(type))
       throw new TypeError(
         `the column ${name} is ${type}; cast it to bigint, integer, double, boolean, varchar, date or timestamptz`,
       );
   }
-  const missing = Object.keys(columns).find((name) => !given.some((column) => column.name === name));
+  const missing = Object.keys(columns).find((name) => !selected.some((column) => column.name === name));
   if (missing !== undefined) throw new TypeError(`its SELECT gives no column ${missing}`);
 }
 
@@ -173,11 +173,11 @@ async function writeSorted(
   const file = join(folder, 'data_0.parquet');
   const unsorted = `${file}.tmp`;
   if (sortsApart) await connection.run(`copy (\n${sql}\n) to ${literal(unsorted)} (${parquet})`);
-  const given = sortsApart ? `from read_parquet(${literal(unsorted)})` : sql;
+  const source = sortsApart ? `from read_parquet(${literal(unsorted)})` : sql;
   const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
   const count = await scalar(
     connection,
-    `copy (select * from (\n${given}\n) order by ${order}) to ${literal(file)} (${parquet})`,
+    `copy (select * from (\n${source}\n) order by ${order}) to ${literal(file)} (${parquet})`,
   );
   rmSync(unsorted, { force: true });
   return count;
