@@ -125,15 +125,12 @@ export async function retainLocalMetadata(
   const kept = staying.map(({ id }) => id);
   for (const { folder, manifest } of staying)
     for (const name of Object.keys(allTables(manifest))) {
-      const found = await readTable(join(folder, name));
-      if (found !== undefined) retainTable(found, kept);
+      const table = await readTable(join(folder, name));
+      if (table === undefined) continue;
+      const retained = retainSnapshots(table.metadata, kept);
+      if (retained.snapshots.length === table.metadata.snapshots.length) continue;
+      // A reader gets the old text or the new one under the same name.
+      const [{ uri, content }] = headFiles(retained, table.version);
+      replaceFile(pathOf(uri), content);
     }
-}
-
-function retainTable({ metadata, version }: PreviousMetadata, kept: readonly string[]): void {
-  const retained = retainSnapshots(metadata, kept);
-  if (retained.snapshots.length === metadata.snapshots.length) return;
-  // A reader gets the old text or the new one under the same name.
-  const [head] = headFiles(retained, version);
-  if (head !== undefined) replaceFile(pathOf(head.uri), head.content);
 }

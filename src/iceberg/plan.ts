@@ -87,10 +87,11 @@ export function planCommit(
 }
 
 /** The files that make metadata current: `vN.metadata.json`, then `version-hint.text`. */
-export const headFiles = (metadata: TableMetadata, version: number): MetadataFile<string>[] => [
-  { uri: fileOf(metadata.location, version), content: `${JSON.stringify(metadata)}\n` },
-  { uri: hintOf(metadata.location), content: String(version) },
-];
+export const headFiles = (metadata: TableMetadata, version: number) =>
+  [
+    { uri: fileOf(metadata.location, version), content: `${JSON.stringify(metadata)}\n` },
+    { uri: hintOf(metadata.location), content: String(version) },
+  ] as const;
 
 const fileOf = (location: string, version: number): string =>
   `${location}/metadata/v${version}.metadata.json`;
