@@ -31,9 +31,13 @@ export async function createParser(
     .usage('$0 <command>\n\nVehicle-auction data feed to a columnar analytics lake.')
     .example('$0 run nightly --sandbox', 'fill a lake from the embedded service')
     .example('$0 run nightly --help', 'explain one pipeline');
+  let known: Known = { commands: usages, command: '', options: [] };
   for (const usage of usages) {
     const load = LOADERS[usage];
-    const declare = (command: Command) => (args: Argv) => withOptions(args, usage, command, words);
+    const declare = (command: Command) => (args: Argv) => {
+      known = { commands: [], command: usage, options: optionsOf(usage, command) };
+      return withOptions(args, usage, command, words);
+    };
     // yargs completes only options that are declared synchronously.
     const isCompleted = completed?.[0] === usage.split(' ')[0];
     cli.command(
@@ -57,9 +61,9 @@ export async function createParser(
           throw new UsageError(`--${name} is given twice`, 'give it once');
       return true;
     })
-    .fail((message, error, usage) => {
+    .fail((message, error) => {
       if (error !== undefined && error !== null) throw error;
-      throw usageError(message, argv, knownTo(cli, usage));
+      throw usageError(message, argv, known);
     });
   return cli;
 }
@@ -80,7 +84,7 @@ function withOptions(
     args.usage(`$0 ${topic === undefined ? usage : `${first} ${argument}`}\n\n${about}`);
   for (const [name, option] of Object.entries(options)) {
     const hidden = isAsked && help.only?.[name]?.includes(argument) === false;
-    if (new RegExp(`[<[]${name}\\W`).test(usage)) args.positional(name, option);
+    if (isArgument(usage, name)) args.positional(name, option);
     else args.option(name, { group: 'Options:', ...option, hidden });
   }
   if (hasNoLake !== true) args.options(lakeOptions);
@@ -102,12 +106,10 @@ async function forCompletion(
   return { ...command, options: { ...command.options, ...Object.fromEntries(withChoices) } };
 }
 
-/** What yargs knows about the command line when it fails. Its types lack these methods. */
-function knownTo(cli: Argv, usage: object): Known {
-  const call = (object: object, method: string): unknown =>
-    Reflect.apply(Reflect.get(object, method), object, []);
-  const named = (list: unknown): string[] => (Array.isArray(list) ? list.map(([name]) => String(name)) : []);
-  const options = Object.keys(Object(Reflect.get(Object(call(cli, 'getOptions')), 'key')));
-  const [command = ''] = named(call(usage, 'getUsage'));
-  return { commands: named(call(usage, 'getCommands')), command: command.replace('$0 ', ''), options };
+const isArgument = (usage: Usage, name: string): boolean => new RegExp(`[<[]${name}\\W`).test(usage);
+
+/** Names of the options of a command. */
+function optionsOf(usage: Usage, { options = {}, hasNoLake }: Command): readonly string[] {
+  const own = Object.keys(options).filter((name) => !isArgument(usage, name));
+  return ['help', 'version', ...own, ...(hasNoLake ? [] : Object.keys(lakeOptions))];
 }

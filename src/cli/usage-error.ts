@@ -16,7 +16,7 @@ export interface Known {
   readonly commands: readonly string[];
   /** The command that is being read, with its arguments. */
   readonly command: string;
-  /** Names of options and arguments. */
+  /** Names of its options. */
   readonly options: readonly string[];
 }
 
@@ -66,9 +66,8 @@ function unknownCommand(name: string, { commands }: Known, help: string): UsageE
   return new UsageError(`unknown command ${name}${near}`, `${help} lists the commands`);
 }
 
-function unknownOption(name: string, { command, options }: Known, help: string): UsageError {
-  const known = options.filter((option) => !new RegExp(`[<[]${option}\\W`).test(command));
-  const near = didYouMean(dashed(name), known).replace('you mean ', 'you mean --');
+function unknownOption(name: string, { options }: Known, help: string): UsageError {
+  const near = didYouMean(dashed(name), options).replace('you mean ', 'you mean --');
   return new UsageError(`unknown option --${dashed(name)}${near}`, `${help} lists the options`);
 }
 
