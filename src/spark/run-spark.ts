@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { codeOf, LotlakeError } from '../config/lotlake-error.js';
 import type { Row } from '../duck/session.js';
 import { ROW, type SparkConf, type SparkStep, STEP, scriptOf, submitArguments, VERSION } from './script.js';
@@ -55,7 +56,7 @@ export async function runSpark(
     const [program = '', ...args] = submitArguments(submit, file, conf);
     const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = once(child, 'close').then(
-      ([code, by]): End => ({ code, by }),
+      () => undefined,
       (error) => notFound(error, program),
     );
     const stop = stopOn(child, signal);
@@ -68,12 +69,6 @@ export async function runSpark(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** How a process ended: its exit code, or the signal that ended it. */
-interface End {
-  readonly code: number | null;
-  readonly by: NodeJS.Signals | null;
 }
 
 /** Ends the process and its children on an abort, when lotlake exits, and when the returned function is called. */
@@ -102,8 +97,8 @@ function stopOn(
 }
 
 async function readSteps(
-  child: ChildProcess & { readonly stdout: NodeJS.ReadableStream; readonly stderr: NodeJS.ReadableStream },
-  ended: Promise<End | LotlakeError>,
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  ended: Promise<LotlakeError | undefined>,
   steps: readonly SparkStep[],
   onStep: SparkOptions['onStep'],
 ): Promise<readonly SparkResult[]> {
@@ -123,17 +118,17 @@ async function readSteps(
     }
     if (line === STEP || line.startsWith(VERSION)) since = performance.now();
   }
-  const end = await ended;
-  if (end instanceof LotlakeError) throw end;
-  if (results.length === steps.length && end.code === 0) return results;
-  throw failure(end, since === undefined ? undefined : steps[results.length]?.name, errors);
+  const problem = await ended;
+  if (problem !== undefined) throw problem;
+  if (results.length === steps.length && child.exitCode === 0) return results;
+  throw failure(child, since === undefined ? undefined : steps[results.length]?.name, errors);
 }
 
 /** Lines of stderr that are not the problem: warnings, and the same problem again with a stack trace. */
 const NOISE = /^\s+at |^\s*$| (WARN|INFO) |^WARNING: |^[\w.]+(Exception|Error): \[/;
 
 /** Collects the lines of stderr since the last statement ended. */
-function listenTo(stderr: NodeJS.ReadableStream): readonly string[] {
+function listenTo(stderr: Readable): readonly string[] {
   const lines: string[] = [];
   createInterface({ input: stderr }).on('line', (line) => {
     if (line.startsWith('Time taken: ')) lines.length = 0;
@@ -154,12 +149,16 @@ function assertVersion(version: string): void {
   );
 }
 
-function failure({ code, by }: End, step: string | undefined, errors: readonly string[]): LotlakeError {
+function failure(
+  { exitCode, signalCode }: ChildProcess,
+  step: string | undefined,
+  errors: readonly string[],
+): LotlakeError {
   const place = step === undefined ? 'Spark did not start' : `Spark failed in ${step}`;
-  const how = by === null ? `exit code ${code}` : `ended by ${by}`;
+  const how = signalCode === null ? `exit code ${exitCode}` : `ended by ${signalCode}`;
   return new LotlakeError('SPARK_FAILED', `${place} (${how}): ${errors.join('\n') || 'it says nothing'}`, {
     hint:
-      by === 'SIGKILL'
+      signalCode === 'SIGKILL'
         ? 'nothing of the lake changed; the system ends a process so if memory is short: give Spark less, or more workers'
         : 'nothing of the lake changed; follow what Spark says and run the same command again',
   });
