@@ -77,28 +77,28 @@ export function createClient(options: ClientOptions) {
     const signal = outer === undefined ? late : AbortSignal.any([outer, late]);
     const headers = { 'x-api-key': options.apiKey, accept: 'application/json', 'accept-encoding': 'gzip' };
     let response: Awaited<ReturnType<typeof request>> | undefined;
-    let body: ReturnType<typeof watched> | undefined;
+    let body: Readable | undefined;
     try {
       response = await request(url, { dispatcher: agent, headers, signal });
       options.onAnswer?.(response.statusCode, response.headers);
-      const answered = redactedBody(decoded(response.body, header(response.headers['content-encoding'])));
+      body = decoded(response.body, header(response.headers['content-encoding']));
+      const redacted = redactedBody(body);
       if (response.statusCode !== 200) {
         const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
         if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
         // Where the body cannot be read, the status alone says what happened.
-        const told = await beginningOf(answered, MOST_ERROR_BYTES).then(String, () => '');
-        const detail = messageOfBody(told);
+        const text = await beginningOf(redacted, MOST_ERROR_BYTES).then(String, () => '');
+        const detail = messageOfBody(text);
         throw errorFromAnswer({ url: url.href, status: response.statusCode, detail, retryAfter });
       }
-      body = watched(answered);
-      return await consume({ url: url.href, body: body.chunks });
+      return await consume({ url: url.href, body: limited(redacted) });
     } catch (error) {
       if (response === undefined) options.onAnswer?.('failed');
       response?.body.destroy();
-      // A file that `consume` cannot write is no failure of the service.
-      const isOfSystem =
-        body !== undefined && error instanceof Error && 'syscall' in error && error !== body.failure();
-      if (outer?.aborted || error instanceof LotlakeError || isOfSystem) throw error;
+      // If `consume` cannot write a file, the service is not to blame.
+      const isOfConsumer =
+        body !== undefined && error instanceof Error && 'syscall' in error && error !== body.errored;
+      if (outer?.aborted || error instanceof LotlakeError || isOfConsumer) throw error;
       const detail = late.aborted ? `no end within ${seconds} s` : messageOf(error);
       throw new ServiceError('SERVICE_UNREACHABLE', { url: url.href, detail, cause: error });
     }
@@ -162,23 +162,14 @@ function decoded(body: Readable, encoding: string | undefined): Readable {
   return decoder === undefined ? body : body.pipe(decoder);
 }
 
-/** A body that remembers how it failed. */
-function watched(body: AsyncIterable<Uint8Array>) {
-  let failure: unknown;
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    let bytes = 0;
-    try {
-      for await (const chunk of body) {
-        bytes += chunk.length;
-        if (bytes > MOST_BODY_BYTES) throw new Error(`a body of more than ${MOST_BODY_BYTES >> 20} MiB`);
-        yield chunk;
-      }
-    } catch (error) {
-      failure = error;
-      throw error;
-    }
+/** A body up to the most bytes that lotlake reads of one. */
+async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MOST_BODY_BYTES) throw new Error(`a body of more than ${MOST_BODY_BYTES >> 20} MiB`);
+    yield chunk;
   }
-  return { chunks: chunks(), failure: () => failure };
 }
 
 /** Reads an answer that is held whole, such as one vehicle. Throws for one of more than `MOST_WHOLE_BYTES`. */
