@@ -1,38 +1,31 @@
 import { distance } from 'fastest-levenshtein';
 import { type Code, LotlakeError } from './lotlake-error.js';
 
-/** A name as it is compared; a mistyped one may have any length. */
-const comparable = (name: string): string => name.slice(0, 100).toLowerCase();
-
-/** The names that are most like one that does not exist, the most alike first; at most three. */
-function nearest(wrong: string, names: readonly string[]): string[] {
-  const given = comparable(wrong);
+/** The names that are most like an unknown one, the most alike first; at most three. */
+function nearest(unknown: string, names: readonly string[]) {
+  // A mistyped name may have any length.
+  const given = unknown.slice(0, 100).toLowerCase();
   return names
-    .map((name) => ({
-      name,
-      contains: name.toLowerCase().includes(given),
-      edits: distance(given, name.toLowerCase()),
-    }))
+    .map((name) => {
+      const edits = distance(given, name.toLowerCase());
+      const contains = name.toLowerCase().includes(given);
+      const isTypo = edits <= Math.max(2, Math.ceil(given.length / 3));
+      return { name, edits, contains, isLike: isTypo || (given.length > 2 && contains) };
+    })
     .sort(
       (a, b) => Number(b.contains) - Number(a.contains) || a.edits - b.edits || (a.name < b.name ? -1 : 1),
     )
-    .slice(0, 3)
-    .map(({ name }) => name);
+    .slice(0, 3);
 }
 
-/** `; did you mean lots?` for a mistyped name, and nothing for a name that is like none. */
-export function didYouMean(wrong: string, names: readonly string[]): string {
-  const [first] = nearest(wrong, names);
-  if (first === undefined) return '';
-  const given = comparable(wrong);
-  const isLike =
-    distance(given, first.toLowerCase()) <= Math.max(2, Math.ceil(given.length / 3)) ||
-    (given.length > 2 && first.toLowerCase().includes(given));
-  return isLike ? `; did you mean ${first}?` : '';
+/** `; did you mean lots?` for a mistyped name, and nothing if no name is like it. */
+export function didYouMean(unknown: string, names: readonly string[]): string {
+  const [first] = nearest(unknown, names);
+  return first?.isLike === true ? `; did you mean ${first.name}?` : '';
 }
 
 /**
- * The error of a name that none of the known ones is: `message` with the name, and with the one that is most like it.
+ * The error of an unknown name: `message` with the name, and with the known one that is most like it.
  * @param command lists the known names, if they are too many for the hint
  */
 export function unknownName(
@@ -43,9 +36,10 @@ export function unknownName(
   command?: string,
 ): LotlakeError {
   const names = known.map((each) => each.name);
+  const near = nearest(name, names).map((each) => each.name);
   const hint =
     command === undefined
       ? `there are: ${names.join(', ')}`
-      : `the nearest names are ${nearest(name, names).join(', ')}; ${command} lists all`;
+      : `the nearest names are ${near.join(', ')}; ${command} lists all`;
   return new LotlakeError(code, `${message} ${name}${didYouMean(name, names)}`, { outcome: 'usage', hint });
 }

@@ -1,16 +1,15 @@
 /** Hosts of this machine: a key may travel to them in the clear, and no proxy is between. */
 export const LOCAL: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** What is wrong with a URL of http or https whose path and query may be of any kind. */
-export function webProblem(
-  given: string,
-  example = 'https://host/path',
-  credentials = 'it holds credentials',
-): string | undefined {
+/**
+ * What is wrong with a URL of http or https; undefined if nothing is. Any path and query will do.
+ * @param advice where credentials belong, as the message goes on
+ */
+export function webProblem(given: string, example = 'https://host/path', advice = ''): string | undefined {
   if (!URL.canParse(given)) return `it is no URL such as ${example}`;
   const { protocol, username, password } = new URL(given);
   if (protocol !== 'https:' && protocol !== 'http:') return 'it is no URL of http or https';
-  return username === '' && password === '' ? undefined : credentials;
+  return username === '' && password === '' ? undefined : `it holds credentials${advice}`;
 }
 
 function queryProblem(url: string): string | undefined {
@@ -18,13 +17,12 @@ function queryProblem(url: string): string | undefined {
   return search === '' && hash === '' ? undefined : 'it has a query or a fragment';
 }
 
-/** What is wrong with the base URL of a service that was given; undefined if nothing is. */
-export function urlProblem(
-  given: string,
-  example = 'https://host/api',
-  variable = 'LOTLAKE_API_KEY',
-): string | undefined {
-  const problem = webProblem(given, example, `it holds credentials; the key belongs in ${variable}`);
+/**
+ * What is wrong with a base URL that a key is sent to; undefined if nothing is.
+ * @param variable of the environment that holds the key
+ */
+export function baseUrlProblem(given: string, example: string, variable: string): string | undefined {
+  const problem = webProblem(given, example, `; the key belongs in ${variable}`);
   if (problem !== undefined) return problem;
   const { protocol, hostname } = new URL(given);
   if (protocol === 'http:' && !LOCAL.includes(hostname))
@@ -33,17 +31,13 @@ export function urlProblem(
   return query && `${query}; only the path is used`;
 }
 
-/** What is wrong with the base URL of an Iceberg catalog that was given; undefined if nothing is. */
-export const catalogProblem = (given: string): string | undefined =>
-  urlProblem(given, 'https://host/iceberg', 'LOTLAKE_CATALOG_TOKEN');
-
 /** Bucket and prefix of a place in object storage; the prefix is empty or ends with a slash. */
 export function bucketOf(place: string): { readonly bucket: string; readonly prefix: string } {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)\/*(.*?)\/*$/.exec(place) ?? [];
   return { bucket, prefix: path === '' ? '' : `${path}/` };
 }
 
-/** What is wrong with a place in object storage that was given; undefined if nothing is. */
+/** What is wrong with a place in object storage; undefined if nothing is. */
 export function placeProblem(given: string): string | undefined {
   const { bucket, prefix } = bucketOf(given);
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return 'it is no place such as s3://bucket/prefix';
@@ -61,19 +55,20 @@ export function isUrl(place: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(place);
 }
 
-/** What is wrong with the file or URL of lineage events that was given; undefined if nothing is. */
+/** What is wrong with the file or URL of lineage events; undefined if nothing is. */
 export const lineageProblem = (given: string): string | undefined =>
   isUrl(given) ? (webProblem(given) ?? queryProblem(given)) : undefined;
 
-/** What is wrong with the URL of an S3 service that was given; undefined if nothing is. */
-export const endpointProblem = (given: string): string | undefined =>
-  webProblem(
-    given,
-    'https://s3.example.com',
-    'it holds credentials; they belong in the environment, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
-  ) ?? queryProblem(given);
+const AWS_KEYS = '; they belong in the environment, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
 
-/** What a header takes, and a reader of it gives back unchanged: visible ASCII, with spaces inside. */
+/** What is wrong with the URL of an S3 service; undefined if nothing is. */
+export const endpointProblem = (given: string): string | undefined =>
+  webProblem(given, 'https://s3.example.com', AWS_KEYS) ?? queryProblem(given);
+
+/**
+ * What is wrong with a key; undefined if nothing is. A header carries visible ASCII with spaces inside, and nothing else
+ * arrives unchanged.
+ */
 export function keyProblem(given: string): string | undefined {
   if (given.trim() === '') return 'it is empty';
   const at = [...given].findIndex((character) => !/[\x20-\x7e]/.test(character));

@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { isObject } from './json.js';
 import { bytesOfAmount, MEMORY } from './memory.js';
 import {
-  catalogProblem,
+  baseUrlProblem,
   endpointProblem,
   keyProblem,
   LOCAL,
   lineageProblem,
   placeProblem,
-  urlProblem,
   webProblem,
 } from './problems.js';
 import sentences from './settings.json' with { type: 'json' };
@@ -53,6 +53,9 @@ const list = <T extends z.ZodType>(separator: RegExp, of: T, what: string) =>
     (given) => (typeof given === 'string' ? given.trim().split(separator) : given),
     z.array(of, takes(what)).min(1, takes(what)),
   );
+/** A base URL that a key of the environment is sent to. */
+const baseUrl = (example: string, variable: string) =>
+  text(`a URL such as ${example}`, (given) => baseUrlProblem(given, example, variable));
 const group = <T extends z.core.$ZodShape>(members: T, example: string) =>
   z.strictObject(members, takes(`an object such as ${example}`));
 
@@ -72,7 +75,7 @@ const PASSES = 'a whole number from 1 on, or one by stream such as {"cars": 2}';
 
 /** Every setting with its default; settings.json says what each does. */
 export const settings = z.strictObject({
-  baseUrl: text('a URL such as https://host/api', urlProblem).optional(),
+  baseUrl: baseUrl('https://host/api', 'LOTLAKE_API_KEY').optional(),
   origin: name('the name or the URL of a service').optional(),
   apiKey: text('the key of the service', keyProblem).optional(),
   output: text('the path of a folder').default('output'),
@@ -130,7 +133,7 @@ export const settings = z.strictObject({
       /** Iceberg REST catalog that every push updates; its token comes from LOTLAKE_CATALOG_TOKEN alone. */
       catalog: group(
         {
-          uri: text('a URL such as https://host/iceberg', catalogProblem),
+          uri: baseUrl('https://host/iceberg', 'LOTLAKE_CATALOG_TOKEN'),
           warehouse: text('the name of a warehouse').optional(),
           namespace: text('a name such as lotlake')
             .regex(/^\w+(\.\w+)*$/, takes('names of letters, digits and _, separated by dots'))
@@ -223,9 +226,6 @@ export function membersOf(name: string, value: unknown): [name: string, value: u
     .filter(([, given]) => given !== undefined)
     .flatMap(([member, given]) => membersOf(`${name}.${member}`, given));
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Settings made from members: what {@link membersOf} took apart. What is no object stays, and is refused as such. */
 export function withMembers(members: Iterable<readonly [name: string, value: unknown]>): object {

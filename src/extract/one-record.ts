@@ -1,3 +1,4 @@
+import { isObject, jsonIn } from '../config/json.js';
 import { ServiceError } from '../service/errors.js';
 import { type Answer, readBody } from './client.js';
 
@@ -15,22 +16,17 @@ export function recordIn(body: unknown, url: string): object {
     throw new ServiceError('SERVICE_NOT_FOUND', { url, status: 200, detail: 'the list is empty' });
   if (others.length > 0) throw unexpected(url, `a list of ${others.length + 1} records`);
   if (!isObject(record)) throw unexpected(url, kindOf(record));
-  // An envelope with neither data nor a record, such as one that tells of an error.
-  if (record === body && !('id' in record)) throw unexpected(url, told(record));
+  // An envelope with neither data nor a record, such as one with an error.
+  if (record === body && !('id' in record)) throw unexpected(url, description(record));
   return record;
 }
 
 /** The answer as a page with the record below `data`, its bytes unchanged. Throws as `recordIn` does. */
 export async function asPage(answer: Answer): Promise<Answer> {
   const bytes = await readBody(answer);
-  let body: unknown;
-  try {
-    body = JSON.parse(bytes.toString('utf8'));
-  } catch {
-    // Whoever lands it says what is wrong with it.
-    return { ...answer, body: streamOf([bytes]) };
-  }
-  const isBare = recordIn(body, answer.url) === body;
+  const body = jsonIn(bytes.toString('utf8'));
+  // Whoever lands a text that is not JSON says what is wrong with it.
+  const isBare = body !== undefined && recordIn(body, answer.url) === body;
   const parts = isBare ? [Buffer.from('{"data":'), bytes, Buffer.from('}')] : [bytes];
   return { ...answer, body: streamOf(parts) };
 }
@@ -38,9 +34,6 @@ export async function asPage(answer: Answer): Promise<Answer> {
 async function* streamOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* parts;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function unexpected(url: string, what: string): ServiceError {
   const detail = `${what} stands where one record belongs; ${FORMS}`;
@@ -51,8 +44,8 @@ const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value;
 
 /** What an envelope holds instead of a record, in a few words. */
-function told(envelope: Record<string, unknown>): string {
-  const said = envelope.error ?? envelope.message;
-  if (said !== undefined) return `the service says ${JSON.stringify(said).slice(0, 200)}, which`;
+function description(envelope: Record<string, unknown>): string {
+  const message = envelope.error ?? envelope.message;
+  if (message !== undefined) return `the service says ${JSON.stringify(message).slice(0, 200)}, which`;
   return `an object with ${Object.keys(envelope).slice(0, 8).join(', ') || 'no members'}`;
 }

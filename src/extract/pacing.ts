@@ -40,34 +40,34 @@ export interface RetryOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called before each wait. */
   readonly onRetry?: ((error: LotlakeError, attempt: number, wait: number) => void) | undefined;
-  /** First and longest wait in milliseconds; the wait doubles in between. */
+  /** First wait in milliseconds; each further one is twice as long. */
   readonly firstWait?: number | undefined;
-  readonly longestWait?: number;
   readonly random?: () => number;
   readonly now?: () => number;
 }
 
+/** Longest wait in milliseconds, unless the service asks for more. */
+const LONGEST_WAIT = 60_000;
+
 /** Milliseconds before an attempt: exponential with jitter, and never shorter than the service asked for. */
-export function waitBefore(attempt: number, options: RetryOptions, asked: number | undefined): number {
-  const first = options.firstWait ?? 500;
-  const longest = options.longestWait ?? 60_000;
-  const ceiling = Math.min(longest, first * 2 ** (attempt - 1));
-  const jittered = ceiling * (0.5 + 0.5 * (options.random ?? Math.random)());
-  return Math.max(jittered, asked ?? 0);
+export function waitBefore(attempt: number, options: RetryOptions, retryAfter = 0): number {
+  const { firstWait = 500, random = Math.random } = options;
+  const ceiling = Math.min(LONGEST_WAIT, firstWait * 2 ** (attempt - 1));
+  return Math.max(ceiling * (0.5 + 0.5 * random()), retryAfter);
 }
 
 /** Runs `work`, and again after each retryable failure. Throws the last failure when the budget ends. */
-export async function withRetry<T>(work: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
+export async function withRetry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const now = options.now ?? Date.now;
   let deadline: number | undefined;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await work(attempt);
+      return await work();
     } catch (error) {
       if (!(error instanceof LotlakeError) || !error.retryable || options.signal?.aborted) throw error;
       deadline ??= now() + options.budget * 1000;
-      const asked = error instanceof ServiceError ? error.retryAfter : undefined;
-      const wait = waitBefore(attempt, options, asked);
+      const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
+      const wait = waitBefore(attempt, options, retryAfter);
       if (now() + wait > deadline) throw error;
       options.onRetry?.(error, attempt, wait);
       await sleep(wait, undefined, { signal: options.signal });

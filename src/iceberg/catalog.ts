@@ -1,10 +1,10 @@
 import { request } from 'undici';
 import { z } from 'zod';
 import type { Config } from '../config/config.js';
+import { jsonIn } from '../config/json.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { hideKey } from '../config/redact.js';
 import { agentFor } from '../extract/proxy.js';
-import { jsonIn } from '../land/files.js';
 import type { TableMetadata } from './metadata.js';
 
 /** The Iceberg REST catalog of the configuration. */

@@ -3,9 +3,9 @@ import { lstatSync, lutimesSync, mkdirSync, readFileSync, readlinkSync, rmSync, 
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { jsonIn } from '../config/json.js';
 import { codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { LEASE } from '../config/settings.js';
-import { jsonIn } from '../land/files.js';
 
 /** How often within a lease its holder renews a lock, and a process that waits for its end looks at it. */
 const RENEWALS = 6;

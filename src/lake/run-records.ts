@@ -9,8 +9,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { jsonIn } from '../config/json.js';
 import { exitCodes } from '../config/lotlake-error.js';
-import { jsonIn, replaceFile } from '../land/files.js';
+import { replaceFile } from '../land/files.js';
 import { diskUse } from './files.js';
 import { currentId, type Layout } from './layout.js';
 import { holderAtWork } from './lock.js';

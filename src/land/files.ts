@@ -65,15 +65,6 @@ export function foldersBelow(path: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** What a JSON text says; undefined where it is none, such as a line that a crash has torn. */
-export function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Replaces a file. After a power cut its name stands for the whole old text or the whole new one; a sync of the folder
  * makes sure of the new one. A failure leaves nothing beside the file.

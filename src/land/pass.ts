@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { jsonIn } from '../config/json.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { type StreamName, streamNames } from '../service/streams.js';
-import { checksumOf, jsonIn, replaceFile, syncFiles, unwritable, writing } from './files.js';
+import { checksumOf, replaceFile, syncFiles, unwritable, writing } from './files.js';
 import type { LandedPage } from './page.js';
 
 const passSchema = z.object({
@@ -177,33 +178,31 @@ function readLedger(folder: string): LandedPage[] {
   });
 }
 
-function change(folder: string, changed: Partial<PassManifest>): PassManifest {
+/** Changes members of `pass.json`, such as the run that uses the pass, or that its records are published. */
+export function changePass(folder: string, changed: Partial<PassManifest>): PassManifest {
   const manifest = { ...readManifest(folder), ...changed };
   writeManifest(folder, manifest);
   return manifest;
 }
 
-/** Notes that a run uses a pass which an earlier one sealed. */
-export const takePass = (folder: string, run_id: string): PassManifest => change(folder, { run_id });
-
 /** Notes sources that the service refuses to the key. Returns those that were not noted before. */
 export function noteHidden(folder: string, sources: readonly number[]): number[] {
   const { hidden } = readManifest(folder);
   const more = sources.filter((source) => !hidden.includes(source));
-  if (more.length > 0) change(folder, { hidden: [...hidden, ...more].sort((a, b) => a - b) });
+  if (more.length > 0) changePass(folder, { hidden: [...hidden, ...more].sort((a, b) => a - b) });
   return more;
 }
 
 /** Notes that a run could not load a page. Returns whether another run failed at it before. */
 export function noteLoadFailure(folder: string, failure: PassManifest['load_failures'][number]): boolean {
   const { load_failures: before } = readManifest(folder);
-  change(folder, { load_failures: [...before, failure] });
+  changePass(folder, { load_failures: [...before, failure] });
   return before.some(({ page, run_id }) => page === failure.page && run_id !== failure.run_id);
 }
 
 /** Opens a sealed pass again that lost pages. They are asked for once more. */
 export function reopenPass({ folder }: Pass): Pass {
-  change(folder, { state: 'open', complete: false, ended_at: null });
+  changePass(folder, { state: 'open', complete: false, ended_at: null });
   return readPass(folder);
 }
 
@@ -220,7 +219,7 @@ export async function damagedFiles({ folder, pages }: Pass, signal?: AbortSignal
 
 /** Notes a lookup that brought no record. It is not made again. */
 export function noteAnswer(folder: string, name: string, answer: PassManifest['answers'][string]): void {
-  change(folder, { answers: { ...readManifest(folder).answers, [name]: answer } });
+  changePass(folder, { answers: { ...readManifest(folder).answers, [name]: answer } });
 }
 
 /** Whether every page that a sealed pass had is still there. */
@@ -231,10 +230,6 @@ export function isWhole({ pages, manifest }: Pass): boolean {
 
 export const landedPassIds = (landing: string): ReadonlySet<string> =>
   new Set(foldersIn(landing, streamNames).map((folder) => basename(folder)));
-
-export function markPublished(folder: string): void {
-  change(folder, { published: true });
-}
 
 /**
  * Waits until the files of a pass are on disk. A run does so before it seals the pass, so after a power cut a sealed pass
@@ -256,7 +251,7 @@ export function endPass(
     Partial<Pick<PassManifest, 'total' | 'run_id' | 'unproven' | 'published' | 'sources'>>,
   now: Date,
 ): PassManifest {
-  return change(folder, { ...end, ended_at: now.toISOString(), ...sumsOf(readLedger(folder)) });
+  return changePass(folder, { ...end, ended_at: now.toISOString(), ...sumsOf(readLedger(folder)) });
 }
 
 function sumsOf(pages: readonly LandedPage[]) {

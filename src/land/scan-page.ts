@@ -1,14 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Drift, Misfit } from './shape.js';
-import {
-  DepthFault,
-  giveBack,
-  NEED_MORE,
-  SyntaxFault,
-  takeScanner,
-  type ValueScanner,
-} from './walker/scan-values.js';
+import { NEED_MORE } from './walker/layout.js';
+import { DepthFault, giveBack, SyntaxFault, takeScanner, type ValueScanner } from './walker/scan-values.js';
 
 /**
  * Bytes of a record, as the service sends it, beyond which it is set aside instead of loaded: over a hundred times the

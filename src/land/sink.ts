@@ -7,12 +7,20 @@ import { type Changes, keepPrints } from './changes.js';
 import { factsOf, type LandedPage, landPage } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
-/** Lands the pages of a list of a pass. A page that is read again becomes another file; the last received counts. */
-export function createSink(
+/**
+ * Makes the sinks for the lists of a pass, which number its pages in the order of receipt. A page that is read again
+ * becomes another file; the last received counts.
+ */
+export function sinksOf(pass: Pass, changes?: Changes): (list: string) => PageSink<LandedPage> {
+  let seq = pass.pages.reduce((most, page) => Math.max(most, page.seq + 1), 0);
+  return (list) => createSink(pass, list, () => seq++, changes);
+}
+
+function createSink(
   pass: Pass,
-  list = '',
-  next: () => number = counter(pass),
-  changes?: Changes,
+  list: string,
+  next: () => number,
+  changes: Changes | undefined,
 ): PageSink<LandedPage> {
   const { idField, contract, ascending } = streams[pass.manifest.stream];
   const landed = pass.pages.filter((page) => page.list === list);
@@ -44,10 +52,4 @@ export function createSink(
       return ascending ? page : { ...page, ids: scan.ids };
     },
   };
-}
-
-/** Numbers the pages of a pass in the order of receipt, after those that it has. */
-export function counter(pass: Pass): () => number {
-  let seq = pass.pages.reduce((most, page) => Math.max(most, page.seq + 1), 0);
-  return () => seq++;
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
+import { isObject } from '../config/json.js';
 import {
   type Edit,
   edited,
@@ -117,9 +118,6 @@ function* leaves(value: unknown, node: ContractNode | undefined, path: RecordPat
       yield* leaves(inner, node.members.get(name), [...path, name]);
   } else yield { path, value, node };
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Whether a value that is no object stands where rows are cut from. */
 const isNoRow = ({ value, node }: Placed): boolean =>

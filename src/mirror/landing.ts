@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { jsonIn } from '../config/json.js';
 import { killPoint } from '../config/kill-point.js';
-import { checksumOf, jsonIn, syncFiles, syncFolders } from '../land/files.js';
+import { checksumOf, syncFiles, syncFolders } from '../land/files.js';
 import { isWhole, listPasses, type Pass, syncPass } from '../land/pass.js';
 import { streamNames } from '../service/streams.js';
 import { damaged, LANDING } from './layout.js';

@@ -2,7 +2,7 @@ import type { Answer } from '../extract/client.js';
 import { asPage } from '../extract/one-record.js';
 import { instant } from '../extract/page-sink.js';
 import { endPass, noteAnswer, type PassManifest, syncPass } from '../land/pass.js';
-import { counter, createSink } from '../land/sink.js';
+import { sinksOf } from '../land/sink.js';
 import { isFailure } from '../service/errors.js';
 import type { ServiceRequest } from '../service/requests.js';
 import { findOrOpen } from './find-pass.js';
@@ -26,14 +26,14 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
   const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
   const answers = new Map(Object.entries(pass.manifest.answers));
   const landed = new Set(pass.pages.map((page) => page.list));
-  const next = counter(pass);
+  const sinkOf = sinksOf(pass);
   await loadPass(job, pass, undefined, async (add) => {
     const tell = (): void =>
       job.reporter.progress('lookups', landed.size + answers.size, lookups.length, landed.size, 0);
     tell();
     for (const { name, request } of lookups) {
       if (landed.has(name) || answers.has(name)) continue;
-      const sink = createSink(pass, name, next);
+      const sink = sinkOf(name);
       const land = async (answer: Answer) => sink.land(1, await asPage(answer), instant());
       try {
         add(await client.get(request.path, request.query, land, job.signal));

@@ -1,6 +1,6 @@
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
-import { noteLoadFailure, type Pass, type PassRequest, readPass, takePass } from '../land/pass.js';
+import { changePass, noteLoadFailure, type Pass, type PassRequest, readPass } from '../land/pass.js';
 import { discardStaged, isOfPage, LoadError } from '../load/loader.js';
 import { isFailure } from '../service/errors.js';
 import { pageSizes } from '../service/limits.js';
@@ -57,7 +57,7 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
       const lists = request.lists ?? listsOf(request.sources);
       const manifest =
         pass.manifest.state === 'sealed'
-          ? takePass(pass.folder, job.runId)
+          ? changePass(pass.folder, { run_id: job.runId })
           : await walkPass({ job, pass, parameters, add, lists, changes });
       if (manifest.reason !== null)
         job.reporter.warn(

@@ -3,12 +3,12 @@ import { rmSync } from 'node:fs';
 import type { Layout } from '../lake/layout.js';
 import { removePass } from '../lake/vacuum.js';
 import {
+  changePass,
   damagedFiles,
   endPass,
   findPasses,
   isWhole,
   listPasses,
-  markPublished,
   openPass,
   type Pass,
   type PassRequest,
@@ -111,7 +111,7 @@ async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
 export function settlePasses({ base, layout }: Pick<Job, 'base' | 'layout'>): void {
   const made = new Set(base?.manifest.pass_ids);
   for (const { folder, manifest } of made.size === 0 ? [] : listPasses(layout.landing))
-    if (made.has(manifest.pass_id) && !manifest.published) markPublished(folder);
+    if (made.has(manifest.pass_id) && !manifest.published) changePass(folder, { published: true });
 }
 
 /**

@@ -13,7 +13,7 @@ import { findPublished } from '../lake/snapshots.js';
 import { removePass } from '../lake/vacuum.js';
 import { mendViews } from '../lake/views.js';
 import { syncFolders } from '../land/files.js';
-import { endPass, markPublished } from '../land/pass.js';
+import { changePass, endPass } from '../land/pass.js';
 import { assertTests, runDataTests } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
 import type { Model } from '../model/model-files.js';
@@ -201,7 +201,7 @@ export async function modelAndPublish(
   // Where that fails, the next run makes it good.
   await orWarn(job, 'the snapshot is published, but landing could not be told', () => {
     for (const { folder } of passes) {
-      markPublished(folder);
+      changePass(folder, { published: true });
       killPoint('publish.pass-marked');
     }
   });

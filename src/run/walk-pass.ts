@@ -9,7 +9,7 @@ import type { Changes } from '../land/changes.js';
 import { indexAbove } from '../land/fingerprints.js';
 import type { LandedPage } from '../land/page.js';
 import { endPass, noteHidden, type Pass, type PassManifest, syncPass } from '../land/pass.js';
-import { counter, createSink } from '../land/sink.js';
+import { sinksOf } from '../land/sink.js';
 import { enumerations } from '../service/contract/enumerations.js';
 import { isFailure } from '../service/errors.js';
 import { requests } from '../service/requests.js';
@@ -50,11 +50,11 @@ type Walked = WalkResult & { readonly list: List };
 export async function walkPass(walking: PassWalk): Promise<PassManifest> {
   const { job, pass, lists } = walking;
   const walked: Walked[] = [];
-  const next = counter(pass);
+  const sinkOf = sinksOf(pass, walking.changes);
   const tell = progressOf(job, pass);
   if (lists.every((list) => list.source === undefined)) await watchSources(walking);
   for (const list of lists) {
-    const sink = createSink(pass, list.name, next, walking.changes);
+    const sink = sinkOf(list.name);
     const onPage = (page: LandedPage): void => {
       walking.add(page);
       tell(page, lists.length === 1 ? page.lastPage : null);

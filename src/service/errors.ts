@@ -1,3 +1,4 @@
+import { isObject, jsonIn } from '../config/json.js';
 import { type ErrorFacts, LotlakeError } from '../config/lotlake-error.js';
 
 /** What a failed answer carried; every request is a GET. */
@@ -106,19 +107,14 @@ export function errorFromAnswer(answer: AnswerFacts & { readonly status: number 
 
 /** The message of an error body: `message`, or `error`, as text or as an object with a message (field-notes.md). */
 export function messageOfBody(text: string): string | undefined {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return text.trim().slice(0, 200) || undefined;
-  }
-  if (typeof body !== 'object' || body === null) return undefined;
-  return textOf(Reflect.get(body, 'message')) ?? textOf(Reflect.get(body, 'error'));
+  const body = jsonIn(text);
+  if (body === undefined) return text.trim().slice(0, 200) || undefined;
+  return isObject(body) ? (textOf(body.message) ?? textOf(body.error)) : undefined;
 }
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return undefined;
-  const message: unknown = Reflect.get(value, 'message');
+  const message = isObject(value) ? value.message : undefined;
   return typeof message === 'string' ? message : JSON.stringify(value).slice(0, 200);
 }

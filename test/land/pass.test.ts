@@ -23,7 +23,7 @@ import {
   readPass,
   recordPage,
 } from '../../src/land/pass.js';
-import { createSink } from '../../src/land/sink.js';
+import { sinksOf } from '../../src/land/sink.js';
 import { landedPage } from './ledger.js';
 import { pageOf } from './support.js';
 
@@ -223,7 +223,7 @@ describe('the sink of a pass', () => {
 
   it('lands pages into the pass', async () => {
     const pass = open();
-    const sink = createSink(pass);
+    const sink = sinksOf(pass)('');
     const first = await sink.land(3, answer([{ id: 9 }, { id: 10, lots: 'none' }]), night.toISOString());
     const second = await sink.land(1, answer([{ id: 1, colour: 'red' }]), night.toISOString());
     expect(first).toMatchObject({ page: 3, seq: 0, records: 2, firstId: 9, lastId: 10, fits: false });
@@ -234,8 +234,8 @@ describe('the sink of a pass', () => {
 
   it('keeps a page that is read again beside the first reading, also after a restart', async () => {
     const pass = open();
-    await createSink(pass).land(1, answer([{ id: 1 }]), night.toISOString());
-    const resumed = createSink(readPass(pass.folder));
+    await sinksOf(pass)('').land(1, answer([{ id: 1 }]), night.toISOString());
+    const resumed = sinksOf(readPass(pass.folder))('');
     expect(resumed.landed.map(({ page }) => page)).toEqual([1]);
     const again = await resumed.land(1, answer([{ id: 2 }]), night.toISOString());
     expect(again).toMatchObject({ file: 'page-000001.2.ndjson.gz', seq: 1 });
@@ -244,18 +244,18 @@ describe('the sink of a pass', () => {
 
   it('gives a page that is read again a new name, even where an earlier reading is lost', async () => {
     const pass = open();
-    const sink = createSink(pass);
+    const sink = sinksOf(pass)('');
     const first = await sink.land(1, answer([{ id: 1 }]), night.toISOString());
     await sink.land(1, answer([{ id: 2 }]), night.toISOString());
     rmSync(join(pass.folder, first.file));
-    const resumed = createSink(readPass(pass.folder));
+    const resumed = sinksOf(readPass(pass.folder))('');
     await resumed.land(1, answer([{ id: 3 }]), night.toISOString());
     expect(readPass(pass.folder).pages.map(({ firstId }) => firstId)).toEqual([2, 3]);
   });
 
   it('notes the checksum of each file, so that a damaged one is found', async () => {
     const pass = open();
-    const sink = createSink(pass);
+    const sink = sinksOf(pass)('');
     for (const page of [1, 2, 3])
       await sink.land(page, answer([{ id: page, vin: 'x'.repeat(99) }]), night.toISOString());
     const landed = readPass(pass.folder);
@@ -278,7 +278,7 @@ describe('the sink of a pass', () => {
         yield Buffer.from('{"data":[');
       })(),
     };
-    await expect(createSink(pass).land(1, broken, night.toISOString())).rejects.toThrow(/ended early/);
+    await expect(sinksOf(pass)('').land(1, broken, night.toISOString())).rejects.toThrow(/ended early/);
     expect(readPass(pass.folder).pages).toEqual([]);
     expect(readdirSync(pass.folder).filter((name) => /gz$|ndjson$/.test(name))).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { openTemporarySession, type Session, type TemporarySession } from '../..
 import type { TableSchema } from '../../src/lake/schema.js';
 import type { LandedPage } from '../../src/land/page.js';
 import { openPass, type Pass } from '../../src/land/pass.js';
-import { createSink } from '../../src/land/sink.js';
+import { sinksOf } from '../../src/land/sink.js';
 import { LoadError, Loader } from '../../src/load/loader.js';
 import { rejectsFile } from '../../src/load/staged.js';
 import { pageOf } from '../land/support.js';
@@ -50,7 +50,7 @@ afterEach(() => folder.remove());
 
 /** Lands pages of the records, each given as its JSON text, in the pass. */
 async function landed(...pages: readonly (readonly string[])[]): Promise<LandedPage[]> {
-  const sink = createSink(pass);
+  const sink = sinksOf(pass)('');
   const found: LandedPage[] = [];
   for (const [i, records] of pages.entries()) {
     const body = (async function* () {

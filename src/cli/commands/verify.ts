@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { jsonIn } from '../../config/json.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
 import { runEachTest } from '../../docs/test-results.js';
 import { unsoundError } from '../../lake/lake-error.js';
@@ -10,7 +11,6 @@ import { allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.
 import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../lake/verify.js';
 import { verifyContent } from '../../lake/verify-content.js';
 import { mendViews, viewOn } from '../../lake/views.js';
-import { jsonIn } from '../../land/files.js';
 import type { TestResult } from '../../model/data-tests.js';
 import { snapshotFolder, withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, megabytes, printable, sumOf } from '../../query/printable.js';

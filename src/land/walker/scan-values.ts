@@ -8,9 +8,6 @@ import * as at from './layout.js';
 import { type LinearMemory, ScanMemory } from './memory.js';
 import { ShapeTree } from './shape-tree.js';
 
-/** What a scan step returns where the bytes end inside the value. */
-export const NEED_MORE = at.NEED_MORE;
-
 /** Malformed JSON, at an address of the scanned memory. */
 export class SyntaxFault extends Error {
   constructor(

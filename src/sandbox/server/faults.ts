@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../../config/json.js';
 import { badRequest, Refusal } from './refusal.js';
 
 const share = z.coerce.number().min(0).max(1).optional();
@@ -116,9 +117,6 @@ function retryAfter({ retryAfter: form = 'seconds', seconds = 1 }: FaultOf<'rate
 }
 
 type Json = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const lotsOf = (record: Json): Json[] => (Array.isArray(record.lots) ? record.lots.filter(isObject) : []);
 
