@@ -1,5 +1,4 @@
-import { Kind } from '../service/contract/field.js';
-import * as at from './walker/layout.js';
+import * as Kind from '../service/contract/kinds.js';
 
 /** A place whose values do not all fit the contract. */
 export interface Misfit {
@@ -17,20 +16,20 @@ export interface Drift extends Misfit {
 export const MOST_DRIFT = 500;
 
 const NAMES: readonly (readonly [number, string])[] = [
-  [Kind.null, 'null'],
-  [Kind.boolean, 'boolean'],
-  [Kind.integer, 'integer'],
-  [Kind.longInteger, 'long integer'],
-  [Kind.real, 'number'],
-  [Kind.text, 'text'],
-  [Kind.integerText, 'integer as text'],
-  [Kind.realText, 'number as text'],
-  [Kind.timestampText, 'timestamp'],
-  [Kind.yearOrMonthText, 'year or month'],
-  [Kind.object, 'object'],
-  [Kind.array, 'array'],
-  [at.EXPONENT, 'number with exponent'],
-  [at.MISSING, 'object without a required member'],
+  [Kind.NULL, 'null'],
+  [Kind.BOOLEAN, 'boolean'],
+  [Kind.INTEGER, 'integer'],
+  [Kind.LONG_INTEGER, 'long integer'],
+  [Kind.REAL, 'number'],
+  [Kind.TEXT, 'text'],
+  [Kind.INTEGER_TEXT, 'integer as text'],
+  [Kind.REAL_TEXT, 'number as text'],
+  [Kind.TIMESTAMP_TEXT, 'timestamp'],
+  [Kind.YEAR_OR_MONTH_TEXT, 'year or month'],
+  [Kind.OBJECT, 'object'],
+  [Kind.ARRAY, 'array'],
+  [Kind.EXPONENT, 'number with exponent'],
+  [Kind.MISSING, 'object without a required member'],
 ];
 
 /** Names of the kinds in a set of bits, for people. */

@@ -1,6 +1,6 @@
 import { identifier } from '../duck/session.js';
 import type { Misfit } from '../land/shape.js';
-import { Kind } from '../service/contract/field.js';
+import * as Kind from '../service/contract/kinds.js';
 import { type ContractNode, walkContract } from '../service/contract/node.js';
 
 /** Members that a run has met and the contract does not know, such as `lots[].location.region`. They end in `extra`. */
@@ -45,14 +45,14 @@ export function isLoadable(path: string, contract: ContractNode, others: Learned
   return !taken.some((known) => known.toLowerCase() === name.toLowerCase() && known !== name);
 }
 
-const TEXTS = Kind.text | Kind.integerText | Kind.realText | Kind.timestampText | Kind.yearOrMonthText;
+const TEXTS = Kind.TEXT | Kind.INTEGER_TEXT | Kind.REAL_TEXT | Kind.TIMESTAMP_TEXT | Kind.YEAR_OR_MONTH_TEXT;
 
 /** Which learned members came as texts, and which of these came as something else, too. */
 export function textsOf(drift: readonly Misfit[]): Readonly<Record<'texts' | 'mixed', ReadonlySet<string>>> {
   const pathsOf = (kinds: number): Set<string> =>
     new Set(drift.filter((member) => (member.kinds & kinds) !== 0).map(({ path }) => path));
   const texts = pathsOf(TEXTS);
-  const others = pathsOf(~(TEXTS | Kind.null));
+  const others = pathsOf(~(TEXTS | Kind.NULL));
   return { texts, mixed: new Set([...texts].filter((path) => others.has(path))) };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import * as layout from '../../src/land/walker/layout.js';
-import { id, isTimestamp, Kind, number, text, timestamp } from '../../src/service/contract/field.js';
+import { id, isTimestamp, number, text, timestamp } from '../../src/service/contract/field.js';
+import * as Kind from '../../src/service/contract/kinds.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { cut, scanChunks, scanText, vehicleContract } from './support.js';
 
@@ -99,20 +99,20 @@ describe('numbers', () => {
     const contract = contractOf(z.looseObject({ n: number('Any number.') }));
     const kindOf = (token: string): number =>
       scanText(`[{"n":null},{"n":${token}},{"n":{}}]`, contract).scan.misfits[0]?.kinds ?? 0;
-    const always = Kind.null | Kind.object;
+    const always = Kind.NULL | Kind.OBJECT;
     for (const digits of LENGTHS.slice(1)) {
       const whole = '7'.repeat(digits);
-      expect(kindOf(whole)).toBe(always | (digits <= 15 ? Kind.integer : Kind.longInteger));
+      expect(kindOf(whole)).toBe(always | (digits <= 15 ? Kind.INTEGER : Kind.LONG_INTEGER));
       expect(kindOf(`-${whole}`)).toBe(kindOf(whole));
-      expect(kindOf(`${whole}.${whole}`)).toBe(always | Kind.real);
-      expect(kindOf(`${whole}.5e-${whole}`)).toBe(always | layout.EXPONENT);
-      expect(kindOf(`"${whole}"`)).toBe(always | (digits <= 15 ? Kind.integerText : Kind.text));
-      expect(kindOf(`"-${whole}.${whole}"`)).toBe(always | (digits <= 15 ? Kind.realText : Kind.text));
-      expect(kindOf(`"${whole}x"`)).toBe(always | Kind.text);
+      expect(kindOf(`${whole}.${whole}`)).toBe(always | Kind.REAL);
+      expect(kindOf(`${whole}.5e-${whole}`)).toBe(always | Kind.EXPONENT);
+      expect(kindOf(`"${whole}"`)).toBe(always | (digits <= 15 ? Kind.INTEGER_TEXT : Kind.TEXT));
+      expect(kindOf(`"-${whole}.${whole}"`)).toBe(always | (digits <= 15 ? Kind.REAL_TEXT : Kind.TEXT));
+      expect(kindOf(`"${whole}x"`)).toBe(always | Kind.TEXT);
     }
     for (const fraction of ['', '.5']) {
-      expect(kindOf('7'.repeat(300) + fraction)).toBe(always | (fraction ? Kind.real : Kind.longInteger));
-      expect(kindOf('7'.repeat(301) + fraction)).toBe(always | layout.EXPONENT);
+      expect(kindOf('7'.repeat(300) + fraction)).toBe(always | (fraction ? Kind.REAL : Kind.LONG_INTEGER));
+      expect(kindOf('7'.repeat(301) + fraction)).toBe(always | Kind.EXPONENT);
     }
   });
 
@@ -155,7 +155,7 @@ describe('names', () => {
       const records = `{"${name}":"a"},{"${name}":[],"${other}":1},{"${other}":1,"${name}":null},{"${name}":"a"}`;
       const { scan, lines } = scanText(`[${records}]`, contract);
       expect(scan.misfits.map(({ path }) => path)).toEqual([name]);
-      expect(scan.drift).toEqual([{ path: other, kinds: Kind.real, firstRecord: 1 }]);
+      expect(scan.drift).toEqual([{ path: other, kinds: Kind.REAL, firstRecord: 1 }]);
       expect(lines).toBe(`${records.replaceAll('},{', '}\n{')}\n`);
     }
   });
@@ -172,7 +172,7 @@ describe('names', () => {
     });
     const { scan } = scanText(`[${records.join(',')}]`, contract);
     expect(scan.drift.map(({ path }) => path)).toEqual(['d']);
-    expect(scan.misfits).toEqual([{ path: '', kinds: Kind.object | layout.MISSING }]);
+    expect(scan.misfits).toEqual([{ path: '', kinds: Kind.OBJECT | Kind.MISSING }]);
     expect(scan.irregular).toBe(false);
   });
 });
@@ -194,28 +194,5 @@ describe('a body cut into two at every byte', () => {
       const { scan, lines } = scanChunks([body.subarray(0, at), body.subarray(at)]);
       expect({ at, scan, lines }).toEqual({ at, scan: whole.scan, lines: whole.lines });
     }
-  });
-});
-
-describe('the layout of the memory', () => {
-  it('numbers the kinds as the contract does', () => {
-    const { NULL, BOOLEAN, INTEGER, LONG_INTEGER, REAL, TEXT, INTEGER_TEXT, REAL_TEXT } = layout;
-    const { TIMESTAMP_TEXT, OBJECT, ARRAY, YEAR_OR_MONTH_TEXT } = layout;
-    expect([NULL, BOOLEAN, INTEGER, LONG_INTEGER, REAL, TEXT, INTEGER_TEXT, REAL_TEXT]).toEqual([
-      Kind.null,
-      Kind.boolean,
-      Kind.integer,
-      Kind.longInteger,
-      Kind.real,
-      Kind.text,
-      Kind.integerText,
-      Kind.realText,
-    ]);
-    expect([TIMESTAMP_TEXT, OBJECT, ARRAY, YEAR_OR_MONTH_TEXT]).toEqual([
-      Kind.timestampText,
-      Kind.object,
-      Kind.array,
-      Kind.yearOrMonthText,
-    ]);
   });
 });

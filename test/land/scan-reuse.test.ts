@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PageScan, PageScanner, ScanError } from '../../src/land/scan-page.js';
 import { MOST_DRIFT } from '../../src/land/shape.js';
-import { Kind } from '../../src/service/contract/field.js';
+import * as Kind from '../../src/service/contract/kinds.js';
 import { cut, pageOf, scanChunks, scanText, tokenPage, vehicleContract } from './support.js';
 
 /** Sends pages through scanners of their own, a chunk of each in turn. */
@@ -123,7 +123,7 @@ describe('memory', () => {
       expect(scan.drift).toEqual(
         names
           .slice(0, MOST_DRIFT + 1)
-          .map((name) => ({ path: `manufacturer.${name}`, kinds: Kind.real, firstRecord: 1 })),
+          .map((name) => ({ path: `manufacturer.${name}`, kinds: Kind.REAL, firstRecord: 1 })),
       );
       expect([scan.ids, scan.irregular, scan.misfits]).toEqual([[1, 2, 3], false, []]);
     }

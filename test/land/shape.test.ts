@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { kindNames } from '../../src/land/shape.js';
-import { Kind, text } from '../../src/service/contract/field.js';
+import { text } from '../../src/service/contract/field.js';
+import * as Kind from '../../src/service/contract/kinds.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { schemas } from '../../src/service/contract/records.js';
 import { cut, pageOf, scanChunks, scanText } from './support.js';
@@ -19,20 +20,20 @@ const withPrice = (member: string): string => withLot(`"prices":[{${member}}]`);
 
 describe('members that the contract does not know', () => {
   it.each([
-    ['market_score', vehicle('"market_score":0.5'), Kind.real],
-    ['manufacturer.country', vehicle('"manufacturer":{"country":"de"}'), Kind.text],
-    ['lots[].seller_rating', withLot('"seller_rating":"A+"'), Kind.text],
-    ['lots[].odometer.source', withLot('"odometer":{"source":null}'), Kind.null],
-    ['lots[].location.country.area', withLot('"location":{"country":{"area":true}}'), Kind.boolean],
-    ['lots[].prices[].channel', withPrice('"id":3,"channel":[1]'), Kind.array],
-    ['lots[].seller.rating', withLot('"seller":{"id":1,"rating":{"of":5}}'), Kind.object],
+    ['market_score', vehicle('"market_score":0.5'), Kind.REAL],
+    ['manufacturer.country', vehicle('"manufacturer":{"country":"de"}'), Kind.TEXT],
+    ['lots[].seller_rating', withLot('"seller_rating":"A+"'), Kind.TEXT],
+    ['lots[].odometer.source', withLot('"odometer":{"source":null}'), Kind.NULL],
+    ['lots[].location.country.area', withLot('"location":{"country":{"area":true}}'), Kind.BOOLEAN],
+    ['lots[].prices[].channel', withPrice('"id":3,"channel":[1]'), Kind.ARRAY],
+    ['lots[].seller.rating', withLot('"seller":{"id":1,"rating":{"of":5}}'), Kind.OBJECT],
     [
       'inspections[].checked_items[].hue',
       vehicle('"inspections":[{"report_id":"a","checked_items":[{"hue":"x"}]}]'),
-      Kind.text,
+      Kind.TEXT,
     ],
-    ['', `{"id":1,"":"x"}`, Kind.text],
-    ['ключ "с" 🚗', vehicle('"ключ \\"с\\" \\ud83d\\ude97":1'), Kind.real],
+    ['', `{"id":1,"":"x"}`, Kind.TEXT],
+    ['ключ "с" 🚗', vehicle('"ключ \\"с\\" \\ud83d\\ude97":1'), Kind.REAL],
   ])('are drift with their path: %s', (path, record, kinds) => {
     for (const size of [1, 7, 100_000]) {
       const body = Buffer.from(`[${JSON.stringify(plain)},${record},${record}]`);
@@ -44,7 +45,7 @@ describe('members that the contract does not know', () => {
 
   it('are reported once per page with every kind that was seen', () => {
     const { drift } = scanRaw(vehicle('"score":null'), vehicle('"score":"a"'), vehicle('"score":[]'));
-    expect(drift).toEqual([{ path: 'score', kinds: Kind.null | Kind.text | Kind.array, firstRecord: 0 }]);
+    expect(drift).toEqual([{ path: 'score', kinds: Kind.NULL | Kind.TEXT | Kind.ARRAY, firstRecord: 0 }]);
     expect(kindNames(drift[0]?.kinds ?? 0)).toEqual(['null', 'text', 'array']);
   });
 
@@ -69,7 +70,7 @@ describe('members that the contract does not know', () => {
       '{"id":1,"year":2020,"vin":"a","title":"b"}',
     ];
     expect(scanRaw(...orders, ...orders).drift).toEqual([
-      { path: 'extra', kinds: Kind.real, firstRecord: 2 },
+      { path: 'extra', kinds: Kind.REAL, firstRecord: 2 },
     ]);
   });
 
@@ -77,8 +78,8 @@ describe('members that the contract does not know', () => {
     const contract = contractOf(z.looseObject({ name: text('Name.') }));
     const { drift } = scanText('[{"name":"a","b":1},{"c":2,"b":3}]', contract).scan;
     expect(drift).toEqual([
-      { path: 'b', kinds: Kind.real, firstRecord: 0 },
-      { path: 'c', kinds: Kind.real, firstRecord: 1 },
+      { path: 'b', kinds: Kind.REAL, firstRecord: 0 },
+      { path: 'c', kinds: Kind.REAL, firstRecord: 1 },
     ]);
   });
 });

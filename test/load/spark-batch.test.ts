@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lakeTables } from '../../src/lake/tables.js';
 import { fieldsOfForms, type SparkBatch, sparkSteps } from '../../src/load/spark-batch.js';
 import { textsOf } from '../../src/load/types.js';
-import { Kind } from '../../src/service/contract/field.js';
+import * as Kind from '../../src/service/contract/kinds.js';
 import { walkContract } from '../../src/service/contract/node.js';
 import { streamNames, streams } from '../../src/service/streams.js';
 
@@ -70,15 +70,15 @@ describe('a learned member', () => {
 
   it('is a text where all its values are', () => {
     const { texts, mixed } = textsOf([
-      drift('a', Kind.text | Kind.null),
-      drift('a', Kind.timestampText),
-      drift('b', Kind.integer),
+      drift('a', Kind.TEXT | Kind.NULL),
+      drift('a', Kind.TIMESTAMP_TEXT),
+      drift('b', Kind.INTEGER),
     ]);
     expect([[...texts], [...mixed]]).toEqual([['a'], []]);
   });
 
   it('is mixed where pages disagree', () => {
-    const { mixed } = textsOf([drift('a', Kind.text), drift('a', Kind.object)]);
+    const { mixed } = textsOf([drift('a', Kind.TEXT), drift('a', Kind.OBJECT)]);
     expect([...mixed]).toEqual(['a']);
   });
 });

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { described, Kind } from '../../src/service/contract/field.js';
+import { described } from '../../src/service/contract/field.js';
+import * as Kind from '../../src/service/contract/kinds.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { schemas } from '../../src/service/contract/records.js';
 import { runLotlake } from '../cli/support.js';
@@ -14,7 +15,7 @@ afterEach(() => folder.remove());
 const ignorant = schemas.vehicle.extend({
   year: described(z.int().nullish(), {
     description: 'Model year.',
-    wire: { accepts: Kind.null | Kind.integer, duckdb: 'BIGINT', lexical: 'number', required: false },
+    wire: { accepts: Kind.NULL | Kind.INTEGER, duckdb: 'BIGINT', lexical: 'number', required: false },
   }),
 });
 

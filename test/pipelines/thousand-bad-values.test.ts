@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { Kind } from '../../src/service/contract/field.js';
+import * as Kind from '../../src/service/contract/kinds.js';
 import { type ContractNode, contractOf } from '../../src/service/contract/node.js';
 import { schemas } from '../../src/service/contract/records.js';
 import { recordsOf } from '../served.js';
@@ -25,13 +25,13 @@ const FIELDS = 200;
 
 /** Values that some place does not take, and the kind of each. */
 const BAD: readonly (readonly [kind: number, value: unknown])[] = [
-  [Kind.text, '0000-00-00 00:00:00'],
-  [Kind.text, '1,234.50'],
-  [Kind.text, ''],
-  [Kind.real, 12.7],
-  [Kind.object, { amount: 1 }],
-  [Kind.array, [1, { two: 3 }]],
-  [Kind.boolean, true],
+  [Kind.TEXT, '0000-00-00 00:00:00'],
+  [Kind.TEXT, '1,234.50'],
+  [Kind.TEXT, ''],
+  [Kind.REAL, 12.7],
+  [Kind.OBJECT, { amount: 1 }],
+  [Kind.ARRAY, [1, { two: 3 }]],
+  [Kind.BOOLEAN, true],
 ];
 
 const fittingOf = ({ accepts }: ContractNode) => BAD.filter(([kind]) => (accepts & kind) === 0);

@@ -70,21 +70,3 @@ export const LEXICAL_TIMESTAMP = 2;
 export const OPAQUE = 4;
 export const REQUIRED = 8;
 export const ID = 16;
-
-/** Kinds of `service/contract/field.ts`. */
-export const NULL = 1;
-export const BOOLEAN = 2;
-export const INTEGER = 4;
-export const LONG_INTEGER = 8;
-export const REAL = 16;
-export const TEXT = 32;
-export const INTEGER_TEXT = 64;
-export const REAL_TEXT = 128;
-export const TIMESTAMP_TEXT = 256;
-export const OBJECT = 512;
-export const ARRAY = 1024;
-export const YEAR_OR_MONTH_TEXT = 2048;
-/** Beside the kinds, and accepted by no contract: a number with an exponent, which may not fit a double. */
-export const EXPONENT = 4096;
-/** And an object without a member that the contract requires. */
-export const MISSING = 8192;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { LotlakeError } from '../../config/lotlake-error.js';
 import { packageRoot } from '../../config/package-root.js';
 import { isTimestamp, isYearOrMonth } from '../../service/contract/field.js';
+import * as Kind from '../../service/contract/kinds.js';
 import type { ContractNode } from '../../service/contract/node.js';
 import * as at from './layout.js';
 import { type LinearMemory, ScanMemory } from './memory.js';
@@ -80,7 +81,11 @@ export class ValueScanner {
         this.tree.member(parent, JSON.parse(this.memory.bytes.toString('utf8', from, to))),
       timestampKind: (from: number, to: number): number => {
         const text = this.memory.bytes.toString('latin1', from, to);
-        return isTimestamp(text) ? at.TIMESTAMP_TEXT : isYearOrMonth(text) ? at.YEAR_OR_MONTH_TEXT : at.TEXT;
+        return isTimestamp(text)
+          ? Kind.TIMESTAMP_TEXT
+          : isYearOrMonth(text)
+            ? Kind.YEAR_OR_MONTH_TEXT
+            : Kind.TEXT;
       },
     };
     compiled ??= new WebAssembly.Module(readCode());

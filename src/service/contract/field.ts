@@ -1,35 +1,13 @@
 import { z } from 'zod';
 import type { EnumerationName, ReportKeyName } from './enumerations.js';
-
-/** JSON forms that one value can take on the wire, as bits. Texts are told apart only where the contract asks. */
-export const Kind = {
-  null: 1,
-  boolean: 2,
-  /** An integer token of at most 15 digits: exact in a double and in BIGINT. */
-  integer: 4,
-  /** An integer token of more than 15 digits: exact only within the safe range, so it is looked at one by one. */
-  longInteger: 8,
-  /** A number with a fraction or an exponent. */
-  real: 16,
-  text: 32,
-  /** A text of at most 15 digits with an optional sign. */
-  integerText: 64,
-  /** A text that is a plain decimal number with a fraction. */
-  realText: 128,
-  /** A text that is a timestamp in one of the service's forms. */
-  timestampText: 256,
-  object: 512,
-  array: 1024,
-  /** A text that is a year or a month alone, such as `2019` or `2019-05`. */
-  yearOrMonthText: 2048,
-} as const;
+import * as Kind from './kinds.js';
 
 /** What the scanner has to tell apart inside a text. */
 export type Lexical = 'none' | 'number' | 'timestamp';
 
 /** How a field travels. */
 export interface Wire {
-  /** Kinds that pass without a closer look, as bits of {@link Kind}. */
+  /** Kinds that pass without a closer look, as bits of `kinds.ts`. */
   readonly accepts: number;
   /** DuckDB type that receives it. */
   readonly duckdb: string;
@@ -71,10 +49,10 @@ const integerText = z.string().regex(/^-?(?:0|[1-9]\d{0,14})$/, 'a text that is 
 const numberText = z.string().regex(/^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/, 'a text that is no number');
 const timestampText = z.string().refine((value) => isTimestamp(value), 'a text that is no timestamp');
 
-const NUMBER_KINDS = Kind.integer | Kind.longInteger | Kind.real | Kind.integerText | Kind.realText;
+const NUMBER_KINDS = Kind.INTEGER | Kind.LONG_INTEGER | Kind.REAL | Kind.INTEGER_TEXT | Kind.REAL_TEXT;
 
 /** Every kind but whole numbers of more than 15 digits, which would not be read exactly. */
-const ANY_KINDS = Kind.null | Kind.boolean | Kind.integer | Kind.real | Kind.text | Kind.object | Kind.array;
+const ANY_KINDS = Kind.NULL | Kind.BOOLEAN | Kind.INTEGER | Kind.REAL | Kind.TEXT | Kind.OBJECT | Kind.ARRAY;
 
 /** Any JSON value that is read exactly. */
 const anyValue = z
@@ -90,7 +68,7 @@ const anyValue = z
 const nullable = (description: string, schema: z.ZodType, wire: Wire, facts: FieldFacts = {}) =>
   described(schema.nullish(), {
     ...{ description, ...facts },
-    wire: { ...wire, accepts: Kind.null | wire.accepts },
+    wire: { ...wire, accepts: Kind.NULL | wire.accepts },
   });
 
 /** Makes a kind of field. */
@@ -108,7 +86,7 @@ const keyKind =
 /** A key: an integer, or its digits as text. BIGINT. */
 export const id = keyKind(
   z.union([z.int(), integerText]),
-  Kind.integer | Kind.integerText,
+  Kind.INTEGER | Kind.INTEGER_TEXT,
   'BIGINT',
   'number',
 );
@@ -116,26 +94,26 @@ export const id = keyKind(
 /** A key of any form: a text as it is, anything else as its JSON. VARCHAR. */
 const textId = keyKind(
   anyValue.refine((value) => value !== undefined && value !== null, 'no key'),
-  ANY_KINDS & ~Kind.null,
+  ANY_KINDS & ~Kind.NULL,
   'VARCHAR',
 );
 
 /** A whole number, or its digits as text. BIGINT. */
-const integer = kind(z.union([z.int(), integerText]), Kind.integer | Kind.integerText, 'BIGINT', 'number');
+const integer = kind(z.union([z.int(), integerText]), Kind.INTEGER | Kind.INTEGER_TEXT, 'BIGINT', 'number');
 
 /** A number, or its digits as text. DOUBLE. */
 export const number = kind(z.union([z.number(), numberText]), NUMBER_KINDS, 'DOUBLE', 'number');
 
 /** A text; an integer token is taken as its digits. VARCHAR. */
-export const text = kind(z.union([z.string(), z.int()]), Kind.text | Kind.integer, 'VARCHAR');
+export const text = kind(z.union([z.string(), z.int()]), Kind.TEXT | Kind.INTEGER, 'VARCHAR');
 
 /** A text that `isTimestamp` accepts; no zone means UTC. TIMESTAMPTZ. */
-export const timestamp = kind(timestampText, Kind.timestampText, 'TIMESTAMPTZ', 'timestamp');
+export const timestamp = kind(timestampText, Kind.TIMESTAMP_TEXT, 'TIMESTAMPTZ', 'timestamp');
 
 const dateText = z
   .string()
   .refine((value) => isTimestamp(value) || isYearOrMonth(value), 'a text that is no date');
-const dateKind = kind(dateText, Kind.timestampText | Kind.yearOrMonthText, 'VARCHAR', 'timestamp');
+const dateKind = kind(dateText, Kind.TIMESTAMP_TEXT | Kind.YEAR_OR_MONTH_TEXT, 'VARCHAR', 'timestamp');
 
 /**
  * A date of a report as its source gave it: a timestamp, a month or a year (reports.md, `date_precision_key`). VARCHAR,
@@ -149,11 +127,11 @@ const json = (description: string) =>
 
 /** An object whose unknown members are kept. */
 const group = (description: string, object: z.ZodObject) =>
-  nullable(description, object, { accepts: Kind.object, duckdb: 'STRUCT', object });
+  nullable(description, object, { accepts: Kind.OBJECT, duckdb: 'STRUCT', object });
 
 /** A list of objects or texts. */
 const list = (description: string, element: z.ZodType, facts?: FieldFacts) =>
-  nullable(description, z.array(element), { accepts: Kind.array, duckdb: 'LIST', element }, facts);
+  nullable(description, z.array(element), { accepts: Kind.ARRAY, duckdb: 'LIST', element }, facts);
 
 /** An object with `id` and `name`, as the service writes enumerations and references. */
 const named = (what: string, facts?: FieldFacts) =>
@@ -166,7 +144,7 @@ const named = (what: string, facts?: FieldFacts) =>
 const formKind =
   (other: z.ZodType, accepts: number, lexical: Lexical = 'none') =>
   (description: string, object: z.ZodObject) => {
-    const wire = { accepts: Kind.object | accepts, duckdb: 'JSON', lexical, object };
+    const wire = { accepts: Kind.OBJECT | accepts, duckdb: 'JSON', lexical, object };
     return nullable(description, z.union([other, object]), wire);
   };
 
@@ -181,23 +159,23 @@ export const plainKinds = {
   text,
   /** A value for which service.md gives no type: a text as it is, anything else as its JSON. VARCHAR. */
   anyText: kind(anyValue, ANY_KINDS, 'VARCHAR'),
-  flag: kind(z.union([z.boolean(), z.literal(0), z.literal(1)]), Kind.boolean, 'BOOLEAN'),
+  flag: kind(z.union([z.boolean(), z.literal(0), z.literal(1)]), Kind.BOOLEAN, 'BOOLEAN'),
   timestamp,
   reportDate,
   json,
   texts: (description: string, facts?: FieldFacts) => list(description, text(description), facts),
   named,
-  textOrList: kind(z.union([z.array(z.unknown()), z.string()]), Kind.text | Kind.array, 'JSON'),
-  numberOrText: kind(z.union([z.number(), z.string()]), Kind.integer | Kind.real | Kind.text, 'JSON'),
+  textOrList: kind(z.union([z.array(z.unknown()), z.string()]), Kind.TEXT | Kind.ARRAY, 'JSON'),
+  numberOrText: kind(z.union([z.number(), z.string()]), Kind.INTEGER | Kind.REAL | Kind.TEXT, 'JSON'),
 } as const;
 
 /** The kinds of fields with members, as `records.json` names them: each makes a schema from a description and an object. */
 export const objectKinds = {
   group,
   list,
-  textOrObject: formKind(z.string(), Kind.text),
+  textOrObject: formKind(z.string(), Kind.TEXT),
   numberOrObject: formKind(z.union([z.number(), numberText]), NUMBER_KINDS, 'number'),
-  timestampOrObject: formKind(timestampText, Kind.timestampText, 'timestamp'),
+  timestampOrObject: formKind(timestampText, Kind.TIMESTAMP_TEXT, 'timestamp'),
   anyForm: formKind(
     anyValue.refine((value) => typeof value !== 'object' || value === null || Array.isArray(value)),
     ANY_KINDS,

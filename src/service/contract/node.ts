@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type FieldMeta, fields, Kind, type Wire } from './field.js';
+import { type FieldMeta, fields, type Wire } from './field.js';
+import * as Kind from './kinds.js';
 
 /**
  * One place in a record as the contract sees it. Derived from the zod schemas, so that the scanner, the DuckDB types
@@ -39,7 +40,7 @@ function build(schema: z.core.$ZodType, name: string, path: string): ContractNod
 /** A record and an object of a list say nothing of themselves, and are never null. */
 function recordAt(schema: z.core.$ZodType, path: string): FieldMeta {
   if (!(schema instanceof z.ZodObject)) throw new TypeError(`the contract at ${path} is no object`);
-  return { description: '', wire: { accepts: Kind.object, duckdb: 'STRUCT', object: schema } };
+  return { description: '', wire: { accepts: Kind.OBJECT, duckdb: 'STRUCT', object: schema } };
 }
 
 /** Every node below a node, itself first, depth first. */

@@ -1,4 +1,5 @@
 /** The tokens of JSON, and values that are passed over without noting anything. Each step returns what `walk.ts` says. */
+import * as Kind from '../../../service/contract/kinds';
 import * as at from '../layout';
 
 export function stuck(p: i32, expected: i32): i32 {
@@ -127,15 +128,15 @@ export function number(start: i32, node: i32): i32 {
   const whole = p - first;
   if (whole > 1 && load<u8>(first) === 0x30) return broken(first, at.LEADING_ZERO);
   // Beyond some 300 digits a number is no double any more.
-  let kind = whole <= 15 ? at.INTEGER : whole <= 300 ? at.LONG_INTEGER : at.EXPONENT;
+  let kind = whole <= 15 ? Kind.INTEGER : whole <= 300 ? Kind.LONG_INTEGER : Kind.EXPONENT;
   if (load<u8>(p) === 0x2e) {
-    if (whole <= 300) kind = at.REAL;
+    if (whole <= 300) kind = Kind.REAL;
     const fraction = p + 1;
     p = digits(fraction);
     if (p === fraction) return stuck(p, at.DIGIT);
   }
   if ((load<u8>(p) | 0x20) === 0x65) {
-    kind = at.EXPONENT;
+    kind = Kind.EXPONENT;
     const sign = load<u8>(p + 1);
     const power = sign === 0x2b || sign === 0x2d ? p + 2 : p + 1;
     p = digits(power);

@@ -8,6 +8,7 @@
  * Each step takes the offset where it starts and returns the one behind what it read, or a negative number: NEED_MORE
  * where the bytes end within it, BROKEN where the grammar is, TOO_DEEP where brackets are nested beyond all measure.
  */
+import * as Kind from '../../../service/contract/kinds';
 import * as at from '../layout';
 import { digits, isDigit, note, number, skip, space, stuck, text, word } from './tokens';
 
@@ -31,7 +32,7 @@ export function value(p: i32, node: i32): i32 {
     return q;
   }
   const q = word(p, c);
-  if (q >= 0) note(node, c === 0x6e ? at.NULL : at.BOOLEAN);
+  if (q >= 0) note(node, c === 0x6e ? Kind.NULL : Kind.BOOLEAN);
   return q;
 }
 
@@ -49,45 +50,45 @@ function opaque(p: i32, node: i32, c: u8): i32 {
 }
 
 function kindOf(first: u8): i32 {
-  if (first === 0x22) return at.TEXT;
-  if (first === 0x7b) return at.OBJECT;
-  if (first === 0x5b) return at.ARRAY;
-  if (first === 0x6e) return at.NULL;
-  return first === 0x2d || isDigit(first) ? at.REAL : at.BOOLEAN;
+  if (first === 0x22) return Kind.TEXT;
+  if (first === 0x7b) return Kind.OBJECT;
+  if (first === 0x5b) return Kind.ARRAY;
+  if (first === 0x6e) return Kind.NULL;
+  return first === 0x2d || isDigit(first) ? Kind.REAL : Kind.BOOLEAN;
 }
 
 function textValue(p: i32, node: i32, flags: i32): i32 {
   if ((flags & at.LEXICAL_TIMESTAMP) !== 0) {
     const length = plainTimestamp(p);
     if (length > 0 && load<u8>(p + length) === 0x22) {
-      note(node, at.TIMESTAMP_TEXT);
+      note(node, Kind.TIMESTAMP_TEXT);
       return p + length + 1;
     }
   }
   const q = text(p);
   if (q < 0) return q;
-  note(node, flags === 0 ? at.TEXT : textKind(p, q - 1, flags));
+  note(node, flags === 0 ? Kind.TEXT : textKind(p, q - 1, flags));
   if ((flags & at.ID) !== 0) noteId(p, q - 1);
   return q;
 }
 
 function textKind(p: i32, end: i32, flags: i32): i32 {
   if ((flags & at.LEXICAL_NUMBER) !== 0) return numericKind(p, end);
-  return (flags & at.LEXICAL_TIMESTAMP) !== 0 ? timestampKind(p, end) : at.TEXT;
+  return (flags & at.LEXICAL_TIMESTAMP) !== 0 ? timestampKind(p, end) : Kind.TEXT;
 }
 
 /** Which number the text from `start` to `end` is, if it is one: its digits stop at the quote at the latest. */
 function numericKind(start: i32, end: i32): i32 {
   const first = load<u8>(start) === 0x2d ? start + 1 : start;
   const p = digits(first);
-  if (p === first || p - first > 15 || (load<u8>(first) === 0x30 && p > first + 1)) return at.TEXT;
-  if (p === end) return at.INTEGER_TEXT;
-  if (load<u8>(p) !== 0x2e || p + 1 === end) return at.TEXT;
-  return digits(p + 1) === end ? at.REAL_TEXT : at.TEXT;
+  if (p === first || p - first > 15 || (load<u8>(first) === 0x30 && p > first + 1)) return Kind.TEXT;
+  if (p === end) return Kind.INTEGER_TEXT;
+  if (load<u8>(p) !== 0x2e || p + 1 === end) return Kind.TEXT;
+  return digits(p + 1) === end ? Kind.REAL_TEXT : Kind.TEXT;
 }
 
 function object(start: i32, node: i32): i32 {
-  note(node, at.OBJECT);
+  note(node, Kind.OBJECT);
   const stamp = load<i32>(at.OBJECTS) + 1;
   store<i32>(at.OBJECTS, stamp);
   let p = space(start);
@@ -127,7 +128,7 @@ function object(start: i32, node: i32): i32 {
       } else return stuck(p, at.COMMA_OR_BRACE);
     }
   }
-  if (required < load<i32>(node, at.REQUIRED_MEMBERS)) note(node, at.MISSING);
+  if (required < load<i32>(node, at.REQUIRED_MEMBERS)) note(node, Kind.MISSING);
   return p;
 }
 
@@ -153,7 +154,7 @@ function sibling(p: i32, node: i32, before: i32): i32 {
 }
 
 function array(start: i32, node: i32): i32 {
-  note(node, at.ARRAY);
+  note(node, Kind.ARRAY);
   const element = load<i32>(node, at.ELEMENT);
   let p = space(start);
   if (load<u8>(p) === 0x5d) return p + 1;
