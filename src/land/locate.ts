@@ -32,7 +32,7 @@ function scan(
   contract: ContractNode,
   walk: (values: ValueScanner, from: number) => void,
 ): void {
-  const values = takeScanner(contract, '');
+  const values = takeScanner(contract);
   try {
     values.memory.append(record);
     walk(values, values.space(values.memory.start));

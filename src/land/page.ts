@@ -61,12 +61,12 @@ export interface LandedPage
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
-  target: { path: string; url: string } & Pick<Stream, 'contract' | 'idField'>,
+  target: { path: string; url: string } & Pick<Stream, 'contract'>,
   changes?: PageChanges,
 ): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
   await mkdir(dirname(target.path), { recursive: true });
   const temporary = `${target.path}.${process.pid}.${Math.random().toString(36).slice(2, 8)}.tmp`;
-  const scanner = new PageScanner(target.contract, target.idField);
+  const scanner = new PageScanner(target.contract);
   const gzip = createGzip({ level: 1, memLevel: 9, chunkSize: 1 << 18 });
   // Of the bytes on their way to the file, so that it need not be read for its checksum.
   const sha256 = createHash('sha256');
@@ -134,13 +134,13 @@ function contractFacts({ misfits, utf8, irregular, oversized, drift }: PageScan)
 export async function rescanPage(
   page: LandedPage,
   folder: string,
-  { contract, idField }: Pick<Stream, 'contract' | 'idField'>,
+  { contract }: Pick<Stream, 'contract'>,
 ): Promise<LandedPage> {
   if (page.records === 0) return page;
   const path = join(folder, page.file);
   // The limit may have been higher when the page was landed.
   const mostRecordBytes = Math.max(MOST_RECORD_BYTES, page.largestRecord);
-  const scanner = new PageScanner(contract, idField, { mostRecordBytes });
+  const scanner = new PageScanner(contract, mostRecordBytes);
   try {
     // A record holds no raw line end, so that the lines of a page are the elements of an array.
     scanner.push(Buffer.from('['));

@@ -88,9 +88,9 @@ export class PageScanner {
   lineEnds: number[] = [];
   #outcome: PageScan | ScanError | undefined;
 
-  constructor(contract: ContractNode, idField: string, options: { mostRecordBytes?: number } = {}) {
-    this.#values = takeScanner(contract, idField);
-    this.#mostRecordBytes = options.mostRecordBytes ?? MOST_RECORD_BYTES;
+  constructor(contract: ContractNode, mostRecordBytes: number = MOST_RECORD_BYTES) {
+    this.#values = takeScanner(contract);
+    this.#mostRecordBytes = mostRecordBytes;
     this.#reader = this.#page();
   }
 

@@ -22,7 +22,7 @@ function createSink(
   next: () => number,
   changes: Changes | undefined,
 ): PageSink<LandedPage> {
-  const { idField, contract, ascending } = streams[pass.manifest.stream];
+  const { contract, ascending } = streams[pass.manifest.stream];
   const landed = pass.pages.filter((page) => page.list === list);
   const taken = new Set(landed.map(({ file }) => file));
   const prefix = list === '' ? '' : `${list.replaceAll(/[^a-zA-Z0-9]+/g, '-')}.`;
@@ -36,7 +36,7 @@ function createSink(
     async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
       const file = nameOf(number);
       const seen = changes?.open(file.replace(/\.gz$/, ''));
-      const target = { path: join(pass.folder, file), url: answer.url, contract, idField };
+      const target = { path: join(pass.folder, file), url: answer.url, contract };
       const { scan, fileBytes, sha256 } = await landPage(answer.body, target, seen);
       taken.add(file);
       const page: LandedPage = {

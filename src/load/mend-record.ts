@@ -11,7 +11,7 @@ import {
   type Span,
 } from '../land/locate.js';
 import { kindNames } from '../land/shape.js';
-import type { ContractNode } from '../service/contract/node.js';
+import { type ContractNode, idOf } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import type { ColumnPlaces, FilledColumns } from './column-places.js';
 import { isRowPlace, nodeAt, REJECTED_MEMBER } from './types.js';
@@ -61,13 +61,13 @@ export function mendRecord(
   const { stream } = rules;
   const { contract } = stream;
   if (!isUtf8(line)) {
-    const record_id = idOf(JSON.parse(line.toString('latin1')), stream.idField);
+    const record_id = recordId(JSON.parse(line.toString('latin1')), contract);
     return { record_id, path: '', expected: 'JSON in UTF-8', found: 'bytes that are no UTF-8' };
   }
   const text = line.toString('utf8');
   const record: unknown = JSON.parse(text);
   // The id is required, so that none is ever set to null.
-  const checked = { ...rules, line, record, record_id: idOf(record, stream.idField) };
+  const checked = { ...rules, line, record, record_id: recordId(record, contract) };
   const faultAt = (path: RecordPath): Fault =>
     faultOf(checked, { path, value: valueAt(record, path) }, locate(line, [path], contract)[0]);
   // A list of a million elements that are no rows would keep zod busy for seconds.
@@ -320,7 +320,7 @@ function clipped(text: string): string {
   return text.length > MOST_FOUND ? `${text.slice(0, MOST_FOUND).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
 
-function idOf(record: unknown, field: string): string | null {
-  const value = valueAt(record, [field]);
+function recordId(record: unknown, contract: ContractNode): string | null {
+  const value = valueAt(record, [idOf(contract)?.name ?? '']);
   return typeof value === 'number' || typeof value === 'string' ? String(value) : null;
 }

@@ -11,7 +11,7 @@ const stream = <N extends string>(
   name: N,
   schema: z.ZodObject,
   request: Pick<(typeof requests)[keyof typeof requests], 'from' | 'path'>,
-  more: Partial<{ idField: string; maxPerPage: number; optional: boolean; ascending: boolean }> = {},
+  more: Partial<{ maxPerPage: number; optional: boolean; ascending: boolean }> = {},
 ) => ({
   name,
   /** Path below the base URL; where a stream has several lists, of what they have in common. */
@@ -21,8 +21,6 @@ const stream = <N extends string>(
   contract: contractOf(schema),
   /** Makes the request of a page, from parameters by the service's names. */
   request,
-  /** Member that names a record. */
-  idField: more.idField ?? 'id',
   /** Largest page the service gives (service.md, limits); undefined where a list takes no page size. */
   maxPerPage: more.maxPerPage,
   /** A service that answers 404 here is reported and the stream skipped. */
@@ -38,7 +36,6 @@ const table = {
     ascending: true,
   }),
   archived_lots: stream('archived_lots', schemas.archived_lot, requests.archivedLots, {
-    idField: 'lot_id',
     maxPerPage: pageSizes.archivedLots.most,
   }),
   statistics: stream('statistics', schemas.statistic, requests.statistics, {
@@ -52,7 +49,6 @@ const table = {
   cities: stream('cities', schemas.city, requests.cities),
   titles: stream('titles', schemas.title, requests.titles),
   duplicates: stream('duplicates', schemas.duplicate, requests.koreaDuplicates, {
-    idField: 'duplicate_id',
     maxPerPage: pageSizes.duplicates.most,
   }),
   default_options: stream('default_options', schemas.default_option, requests.koreaOptions),

@@ -90,7 +90,7 @@ const tasks: Record<Task, () => Promise<void>> = {
     await timed(() => {
       let bytes = 0;
       for (const page of repeat(pages)) {
-        const scanner = new PageScanner(contract, 'id');
+        const scanner = new PageScanner(contract);
         for (let i = 0; i < page.length; i += CHUNK) scanner.push(page.subarray(i, i + CHUNK));
         scanner.flush();
         scanner.finish();
@@ -119,7 +119,7 @@ const tasks: Record<Task, () => Promise<void>> = {
       for (const [i, file] of files('gzipped').slice(0, 30).entries()) {
         const path = join(output, `page-${i}.ndjson.gz`);
         const body = createReadStream(file).pipe(createGunzip({ chunkSize: CHUNK }));
-        bytes += (await landPage(body, { path, url: file, contract, idField: 'id' })).scan.bytes;
+        bytes += (await landPage(body, { path, url: file, contract })).scan.bytes;
       }
       return bytes;
     });

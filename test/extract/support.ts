@@ -75,7 +75,7 @@ export function memorySink(landed: readonly SeenPage[] = []): MemorySink {
     landed,
     received,
     async land(number: number, answer: Answer, requestedAt: string): Promise<SeenPage> {
-      const scanner = new PageScanner(contract, 'id');
+      const scanner = new PageScanner(contract);
       for await (const chunk of answer.body) scanner.push(chunk);
       scanner.flush();
       const scan = scanner.finish();

@@ -79,7 +79,7 @@ describe('a record past the limit', () => {
 
   it('takes no more memory than one within the limit, however long it is', () => {
     const chunk = Buffer.alloc(1 << 18, 'z');
-    const scanner = new PageScanner(vehicleContract, 'id');
+    const scanner = new PageScanner(vehicleContract);
     scanner.push(Buffer.from('{"data":[{"id":1},{"id":2,"title":"'));
     const before = process.memoryUsage();
     for (let i = 0; i < 280; i++) scanner.push(chunk);

@@ -28,7 +28,6 @@ async function land(body: AsyncIterable<Uint8Array>) {
     path,
     url: 'https://service.example/api/cars?page=1',
     contract: vehicleContract,
-    idField: 'id',
   };
   const landing = landPage(body, target);
   return { folder, path, landing };
@@ -57,7 +56,7 @@ describe('a page that is landed', () => {
   it('replaces an earlier file of its name', async () => {
     const { path, landing } = await land(inChunks(pageOf([{ id: 1 }])));
     await landing;
-    const target = { path, url: 'u', contract: vehicleContract, idField: 'id' };
+    const target = { path, url: 'u', contract: vehicleContract };
     await landPage(inChunks(pageOf([{ id: 2 }])), target);
     expect(gunzipSync(readFileSync(path)).toString()).toBe('{"id":2}\n');
   });
@@ -109,7 +108,7 @@ describe('a body that is not a page', () => {
   it('keeps the page that was there before', async () => {
     const { folder, path, landing } = await land(inChunks(pageOf([{ id: 1 }])));
     await landing;
-    const target = { path, url: 'u', contract: vehicleContract, idField: 'id' };
+    const target = { path, url: 'u', contract: vehicleContract };
     const again = landPage(inChunks('{"data":[{"id":2}'), target);
     await expect(again).rejects.toMatchObject({ code: 'LAND_PAGE_BROKEN' });
     expect(filesIn(folder)).toEqual(['page-000001.ndjson.gz']);

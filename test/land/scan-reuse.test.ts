@@ -1,14 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { type PageScan, PageScanner, ScanError } from '../../src/land/scan-page.js';
 import { MOST_DRIFT } from '../../src/land/shape.js';
+import { id } from '../../src/service/contract/field.js';
 import * as Kind from '../../src/service/contract/kinds.js';
+import { contractOf } from '../../src/service/contract/node.js';
 import { cut, pageOf, scanChunks, scanText, tokenPage, vehicleContract } from './support.js';
 
 /** Sends pages through scanners of their own, a chunk of each in turn. */
 function interleaved(pages: readonly Buffer[], size: number): { scan: PageScan; lines: string }[] {
   const under = pages.map((page) => ({
-    scanner: new PageScanner(vehicleContract, 'id'),
+    scanner: new PageScanner(vehicleContract),
     chunks: cut(page, [size]),
     pieces: [] as Buffer[],
   }));
@@ -74,16 +77,19 @@ describe('a scanner after another page', () => {
     expect(paths('[{"id":1,"c":1}]')).toEqual(['c']);
   });
 
-  it('takes the id from the given member', () => {
-    const ids = (idField: string): readonly number[] =>
-      scanChunks([Buffer.from('[{"id":1,"year":2020}]')], { idField }).scan.ids;
-    expect([ids('id'), ids('year'), ids('nothing'), ids('id')]).toEqual([[1], [2020], [Number.NaN], [1]]);
+  it('takes the id from the last member of the key', () => {
+    const keys = [['id'], ['id', 'year'], [], ['id']];
+    const contracts = keys.map((names) =>
+      contractOf(z.looseObject(Object.fromEntries(names.map((name) => [name, id('Key.')])))),
+    );
+    const ids = contracts.map((contract) => scanText('[{"id":1,"year":2020}]', contract).scan.ids);
+    expect(ids).toEqual([[1], [2020], [Number.NaN], [1]]);
   });
 });
 
 describe('a finished page', () => {
   it('gives the same result again and accepts no more bytes', () => {
-    const scanner = new PageScanner(vehicleContract, 'id');
+    const scanner = new PageScanner(vehicleContract);
     scanner.push(Buffer.from('[{"id":1,"new":2}]'));
     const scan = scanner.finish();
     expect(scanText('[{"id":5}]').scan.ids).toEqual([5]);
@@ -92,7 +98,7 @@ describe('a finished page', () => {
   });
 
   it('stays refused after an error', () => {
-    const scanner = new PageScanner(vehicleContract, 'id');
+    const scanner = new PageScanner(vehicleContract);
     expect(() => scanner.push(Buffer.from('[{"id":x}]'))).toThrow(/malformed JSON at byte 7/);
     expect(scanText('[{"id":5}]').scan.ids).toEqual([5]);
     expect(() => scanner.push(Buffer.from('[]'))).toThrow(/malformed JSON at byte 7/);
@@ -131,8 +137,7 @@ describe('memory', () => {
 
   it('is given back by pages that break off', () => {
     const count = 1500;
-    for (let i = 0; i < count; i++)
-      new PageScanner(vehicleContract, 'id').push(Buffer.from('[{"id":1,"new":"'));
+    for (let i = 0; i < count; i++) new PageScanner(vehicleContract).push(Buffer.from('[{"id":1,"new":"'));
     // Each has more than 256 KiB: had all of them kept theirs, it would be twice as much.
     expect(process.memoryUsage().external).toBeLessThan((count << 18) / 2);
   });

@@ -16,10 +16,10 @@ export interface Scanned {
 /** Sends chunks through a scanner as landing does. Throws what the scanner throws. */
 export function scanChunks(
   chunks: Iterable<Uint8Array>,
-  options: { contract?: ContractNode; idField?: string; mostRecordBytes?: number } = {},
+  options: { contract?: ContractNode; mostRecordBytes?: number } = {},
 ): Scanned {
-  const { contract = vehicleContract, idField = 'id', ...rest } = options;
-  const scanner = new PageScanner(contract, idField, rest);
+  const { contract = vehicleContract, mostRecordBytes } = options;
+  const scanner = new PageScanner(contract, mostRecordBytes);
   const pieces: Buffer[] = [];
   for (const chunk of chunks) pieces.push(scanner.push(chunk));
   pieces.push(scanner.flush());

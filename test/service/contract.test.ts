@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { enumerations } from '../../src/service/contract/enumerations.js';
-import { walkContract } from '../../src/service/contract/node.js';
+import { idOf, walkContract } from '../../src/service/contract/node.js';
 import { schemas } from '../../src/service/contract/records.js';
 import { type Stream, streams } from '../../src/service/streams.js';
 
@@ -31,7 +31,9 @@ describe.each(Object.values(streams))('the contract of $name', (stream) => {
   it('names each path once, and the member that names a record', () => {
     const paths = nodes.map(({ path }) => path);
     expect(paths.length).toBe(new Set(paths).size);
-    expect(nodes.find(({ path }) => path === stream.idField)).toMatchObject({
+    const names: Readonly<Record<string, string>> = { archived_lots: 'lot_id', duplicates: 'duplicate_id' };
+    expect(idOf(stream.contract)).toMatchObject({
+      path: names[stream.name] ?? 'id',
       required: true,
       duckdb: ['duplicates', 'damages'].includes(stream.name) ? 'VARCHAR' : 'BIGINT',
     });

@@ -18,7 +18,7 @@ function sample(file: string): { text: string; records: unknown[] } {
 }
 
 function scan(text: string, name: StreamName) {
-  const scanner = new PageScanner(streams[name].contract, streams[name].idField);
+  const scanner = new PageScanner(streams[name].contract);
   const lines = Buffer.concat([scanner.push(Buffer.from(text)), scanner.flush()]).toString('utf8');
   return { lines, ...scanner.finish() };
 }

@@ -42,7 +42,7 @@ const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
 async function secondsOf(members: string): Promise<{ seconds: number; pause: number }> {
   const places = columnPlaces(stream, await schemasOf('cars'));
   const file = join(folder.path, 'page.ndjson.gz');
-  const target = { path: file, url: 'x', contract: stream.contract, idField: 'id' };
+  const target = { path: file, url: 'x', contract: stream.contract };
   const now = (): number => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;

@@ -150,10 +150,10 @@ const MOST_IDLE = 4;
 const MOST_IDLE_BYTES = 4 << 20;
 
 /** A scanner for one page of a contract; nobody else has it until it is given back. */
-export function takeScanner(contract: ContractNode, idField: string): ValueScanner {
+export function takeScanner(contract: ContractNode): ValueScanner {
   const scanner = idle.get(contract)?.pop() ?? new ValueScanner(contract);
   scanner.memory.rewind();
-  scanner.tree.reset(idField);
+  scanner.tree.reset();
   return scanner;
 }
 

@@ -1,4 +1,4 @@
-import type { ContractNode } from '../../service/contract/node.js';
+import { type ContractNode, idOf } from '../../service/contract/node.js';
 import { type Drift, type Misfit, MOST_DRIFT } from '../shape.js';
 import * as at from './layout.js';
 import type { ScanMemory } from './memory.js';
@@ -27,6 +27,8 @@ export class ShapeTree {
   constructor(memory: ScanMemory, contract: ContractNode) {
     this.#memory = memory;
     this.root = this.#build(contract);
+    const id = this.root.members.get(idOf(contract)?.name ?? '');
+    if (id !== undefined) this.#set(id.address, at.FLAGS, this.#word(id, at.FLAGS) | at.ID);
   }
 
   /** Compares what was seen in a page with the contract. Returns at most one unknown member more than are reported. */
@@ -65,15 +67,13 @@ export class ShapeTree {
     return added.address;
   }
 
-  /** Forgets the members of the last page that the contract does not know. `idField` names the member that holds the id. */
-  reset(idField: string): void {
+  /** Forgets the members of the last page that the contract does not know. */
+  reset(): void {
     for (const { parent, node } of this.#added) {
       parent.members.delete(node.name);
       this.#nodes.delete(node.address);
     }
     this.#added = [];
-    const id = this.root.members.get(idField);
-    if (id !== undefined) this.#set(id.address, at.FLAGS, this.#word(id, at.FLAGS) | at.ID);
   }
 
   #build(contract: ContractNode): ShapeNode {

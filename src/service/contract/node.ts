@@ -43,6 +43,10 @@ function recordAt(schema: z.core.$ZodType, path: string): FieldMeta {
   return { description: '', wire: { accepts: Kind.OBJECT, duckdb: 'STRUCT', object: schema } };
 }
 
+/** The member whose value is the id of a record: the last one of its key. */
+export const idOf = (record: ContractNode): ContractNode | undefined =>
+  [...record.members.values()].findLast(({ required }) => required);
+
 /** Every node below a node, itself first, depth first. */
 export function* walkContract(node: ContractNode): Generator<ContractNode> {
   yield node;
