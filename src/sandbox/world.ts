@@ -26,7 +26,7 @@ export class SandboxError extends LotlakeError {
 /** The default clock of a world. */
 export const DEFAULT_CLOCK: Date = new Date('2026-11-20T00:00:00Z');
 
-/** What fixes a world; the same three give the same bytes, always and everywhere. */
+/** What defines a world. The same three values give the same bytes, always and everywhere. */
 export interface WorldOptions {
   /** Default 1. */
   readonly seed?: number;

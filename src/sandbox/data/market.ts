@@ -3,28 +3,24 @@ import { byWeight } from '../world/random.js';
 import document from './market.json' with { type: 'json' };
 
 /**
- * Damages with the share of the undamaged price that is left, and how often each is drawn. Near-duplicates ("Rear",
- * "Rear End", "Re") keep their own ids, as in the feed (field-notes.md). Damages of one group of the seed damage_groups
- * share one factor.
+ * Damages with their factor on the price and their weight among the draws. Near-duplicates ("Rear", "Rear End", "Re")
+ * keep their own ids, as in the feed (field-notes.md). Damages of one group of the seed damage_groups share one factor.
  */
 export const damages = document.damages;
 
-/** Damages in the shares in which they are drawn. */
+/** Damages for `pick`, repeated by weight. */
 export const damageDraw = byWeight(damages, ({ weight }) => weight);
 
 /** Factor of the main damage on the price; a lot without one counts as undamaged. */
 export const damageFactors: ReadonlyMap<number, number> = new Map(damages.map((d) => [d.id, d.factor]));
 
-/**
- * Titles with the share of the clean-title price that is left, and how often each is drawn. Titles of one brand of the
- * seed title_brands share one factor.
- */
+/** Titles with their factor on the price and their weight. Titles of one brand of the seed title_brands share one factor. */
 export const titles = document.titles;
 
-/** The title that reads clean; its detailed title alone tells that it is restored salvage. */
+/** The title that reads clean. Only its detailed title says that it is restored salvage. */
 export const RESTORED = 4240;
 
-/** Titles in the shares in which they are drawn. */
+/** Titles for `pick`, repeated by weight. */
 export const titleDraw = byWeight(titles, ({ weight }) => weight);
 
 /** Factor of the title on the price; a lot without a title counts as clean. */
@@ -35,9 +31,9 @@ const titleFactors: ReadonlyMap<number, number> = new Map(titles.map((t) => [t.i
  *
  *     new price × age × mileage × damage × title × accidents × level × trend × season × noise
  *
- * with the factors of `market.json`, which docs/sandbox.md explains; everything but the noise is `expectedPrice`. `levels`
- * are by source, `season` by month from January, the trend is 1 at `trendOrigin`, and the noise is the standard deviation
- * of its logarithm. A Buy Now price and the first asking price stand above the value by their markups.
+ * with the factors of `market.json`, which docs/sandbox.md explains. `expectedPrice` is the price without the noise.
+ * `levels` are by source, `season` by month from January. The trend is 1 at `trendOrigin`. `noise` is the standard
+ * deviation of the logarithm. A Buy Now price and the first asking price are above the value by their markups.
  */
 export const market = {
   ...document.market,
@@ -59,7 +55,7 @@ export interface PriceFacts {
   readonly accident: boolean;
 }
 
-/** Loss by age and mileage, 0 to about 1.3; `at` gives the age. */
+/** Factor of age and mileage at an instant, 0 to about 1.3. */
 export function wearFactor(year: number, km: number, at: Instant): number {
   const age = Math.max(0, (at - Date.UTC(year, 0, 1)) / (365.25 * DAY));
   const mileage = Math.exp((-market.lossPer10000Km * (km - age * market.kmPerYear)) / 10_000);
@@ -74,7 +70,7 @@ export function marketFactor(at: Instant): number {
   return (1 + market.trendPerMonth) ** months * (market.season[month] ?? 1);
 }
 
-/** Discount of a lot by damage, title, claims and accident, 0 to 1. */
+/** Factor of damage, title, claims and accident, 0 to 1. */
 function discountFactor(facts: PriceFacts): number {
   const damage = facts.damage === null ? 1 : (damageFactors.get(facts.damage) ?? 1);
   const title = facts.title === null ? 1 : (titleFactors.get(facts.title) ?? 1);

@@ -2,7 +2,7 @@ import { type EnumerationName, enumerations } from '../../service/contract/enume
 import type { Names } from '../../service/parameter.js';
 import { byWeight } from '../world/random.js';
 
-/** A value of an enumeration as records write it. */
+/** A value of an enumeration in the form of the records. */
 export type Named = Readonly<ReturnType<typeof named>>;
 
 /** The value with an id. */
@@ -14,17 +14,17 @@ export function named(enumeration: EnumerationName, id: number) {
 /** Id and name of a larger row. */
 export const idAndName = ({ id, name }: { readonly id: number; readonly name: string }) => ({ id, name });
 
-/** Values of an enumeration in the shares of `id:weight`. */
+/** Values of an enumeration for `pick`, repeated by the weights in `id:weight`. */
 function weighted(enumeration: EnumerationName, weights: string): readonly Named[] {
   const pairs = weights.split(' ').map((pair) => pair.split(':').map(Number));
   return byWeight(pairs, ([, weight = 0]) => weight).map(([id = 0]) => named(enumeration, id));
 }
 
-/** Conditions in the shares in which they are drawn. */
+/** Conditions for `pick`. */
 export const conditions = weighted('condition', '0:60 1:10 2:3 3:12 4:3 5:4 6:14 7:2');
 
-/** Colours in the shares in which they are drawn. */
+/** Usual colours for `pick`. */
 export const colors = weighted('color', '15:24 13:24 9:16 1:12 11:10 5:8 4:2 8:2 3:1 100:1');
 
-/** Colours that few vehicles have, each as rare as the others. */
+/** Colours of few vehicles, all equally rare. */
 export const rareColors = [2, 6, 7, 10, 12, 14, 16, 17, 18].map((id) => named('color', id));

@@ -53,14 +53,14 @@ export function historyReport(rng: Rng, report: ReportPlace): object {
   };
 }
 
-/** Results of the checks that the source did not make. */
+/** Results of the checks that the source does not make. */
 const unchecked: Readonly<Record<string, string>> = {
   lien_history: 'unknown',
   odometer_rollback: 'not_applicable',
 };
 
 function check(type: string, place: number, past: Past): object {
-  const found: Readonly<Record<string, number | boolean>> = {
+  const findings: Readonly<Record<string, number | boolean>> = {
     accident_history: past.claims.length,
     total_loss_history: past.totalLostAt !== null,
     flood_total_loss_history: past.flooded,
@@ -68,18 +68,18 @@ function check(type: string, place: number, past: Past): object {
     rental_use_history: past.rental,
     insurance_gap_history: past.uninsured !== null,
   };
-  const count = Number(found[type] ?? 0);
-  const open = unchecked[type];
+  const count = Number(findings[type] ?? 0);
+  const uncheckedResult = unchecked[type];
   return {
     id: `check-${place + 1}`,
     type_key: type,
-    result_key: open ?? (count > 0 ? 'present' : 'not_present'),
-    count: open === undefined ? count : null,
+    result_key: uncheckedResult ?? (count > 0 ? 'present' : 'not_present'),
+    count: uncheckedResult === undefined ? count : null,
     source_code: String(place),
     source_label: type.replaceAll('_', ' '),
     description: count > 0 ? `${count}회` : '없음',
     evidence_type_key: 'insurance_record',
-    verification_key: open === undefined ? 'verified' : 'not_verified',
+    verification_key: uncheckedResult === undefined ? 'verified' : 'not_verified',
   };
 }
 
@@ -99,7 +99,7 @@ const attachment = (
   sort_order: 1,
 });
 
-/** An event before it has its place in the report: when it was, and the members in which it differs from the template. */
+/** An event before it has a place in the report: its time and the members that differ from the template. */
 interface Draft {
   readonly at: Instant;
   readonly until?: Instant;
@@ -107,30 +107,30 @@ interface Draft {
 }
 
 /**
- * The events of a history report, oldest first, in all the forms in which sources write dates. `zone` is how many hours
- * local time is ahead of UTC.
+ * The events of a history report, oldest first, with dates in all forms of the sources. `zone` is how many hours local
+ * time is ahead of UTC.
  */
 function historyEvents(rng: Rng, past: Past, zone: number): object[] {
-  const on = (times: Instant | null | readonly Instant[]): Draft[] =>
+  const draftsAt = (times: Instant | null | readonly Instant[]): Draft[] =>
     [times ?? []].flat().map((at) => ({ at }));
-  const found: Readonly<Record<keyof typeof templates.events, readonly Draft[]>> = {
-    registered: on(past.registeredAt),
-    owners: on(past.owners),
-    plates: on(past.plates),
+  const drafts: Readonly<Record<keyof typeof templates.events, readonly Draft[]>> = {
+    registered: draftsAt(past.registeredAt),
+    owners: draftsAt(past.owners),
+    plates: draftsAt(past.plates),
     claims: past.claims.map(claimDraft),
     visits: past.visits.filter(() => chance(rng, 0.7)).map((visit) => visitDraft(visit, zone)),
-    insured: on(past.insuredAt),
-    recalled: on(past.recalledAt),
-    quoted: on(past.quotedAt),
-    totalLost: on(past.totalLostAt),
-    usageChanged: on(past.usageChangedAt),
+    insured: draftsAt(past.insuredAt),
+    recalled: draftsAt(past.recalledAt),
+    quoted: draftsAt(past.quotedAt),
+    totalLost: draftsAt(past.totalLostAt),
+    usageChanged: draftsAt(past.usageChangedAt),
     uninsured: past.uninsured === null ? [] : [{ at: past.uninsured[0], until: past.uninsured[1] }],
-    stolen: on(past.stolen ? past.registeredAt : null),
-    flooded: on(past.flooded ? past.registeredAt : null),
+    stolen: draftsAt(past.stolen ? past.registeredAt : null),
+    flooded: draftsAt(past.flooded ? past.registeredAt : null),
   };
   return Object.entries(templates.events)
     .flatMap(([kind, members]) =>
-      found[kind as keyof typeof found].map((draft) => ({ ...members, ...draft })),
+      drafts[kind as keyof typeof drafts].map((draft) => ({ ...members, ...draft })),
     )
     .sort((a, b) => a.at - b.at)
     .map((draft, place) => eventOf(draft, place, zone));
@@ -165,14 +165,14 @@ const visitDraft = ({ at, km, place, statutory }: Visit, zone: number): Draft =>
   details: statutory ? [detail('next_due', { value_date: zoned(at, zone).slice(0, 10) })] : [],
 });
 
-/** Characters of the precisions that are no time of day (reports.md). */
+/** Number of characters of a date by its precision; the other precisions have a time of day (reports.md). */
 const LENGTHS: Readonly<Record<string, number>> = { day: 10, month: 7, year: 4 };
 
-/** A date as a source writes it: the start of its day, month or year, or the bare day, month or year. */
-function dateText(text: string, precision: string, bare: boolean): string {
-  const counted = text.slice(0, LENGTHS[precision]);
-  if (counted === text || bare) return counted;
-  return `${counted}${'-01-01'.slice(counted.length - 4)}T00:00:00${text.slice(19)}`;
+/** A timestamp in the precision of the source: the bare day, month or year, or the timestamp of its start. */
+function dateText(timestamp: string, precision: string, bare: boolean): string {
+  const date = timestamp.slice(0, LENGTHS[precision]);
+  if (date === timestamp || bare) return date;
+  return `${date}${'-01-01'.slice(date.length - 4)}T00:00:00${timestamp.slice(19)}`;
 }
 
 function eventOf({ at, until, isBare, ...members }: Draft, place: number, zone: number): object {

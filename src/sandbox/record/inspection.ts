@@ -21,15 +21,15 @@ export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace): o
   const rare = inspected(rareRng, rareRows, past.accident, after);
   const items = [...usual.items, ...rare.items];
   const inspectedAt = report.at - between(rng, 1, 20) * DAY;
-  const { updated, uuid } = { updated: chance(rng, 0.4), uuid: chance(rng, 0.7) };
+  const [isUpdated, hasUuid] = [chance(rng, 0.4), chance(rng, 0.7)];
   const validUntil = zoned(inspectedAt + 120 * DAY, report.zone);
   return {
     ...reportHead(report, 'inspection'),
-    uuid: uuid ? hex(rng, 4).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') : null,
+    uuid: hasUuid ? hex(rng, 4).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') : null,
     inspected_at: zoned(inspectedAt, report.zone),
     // The first report of a listing gives a time, the second one only a day.
     valid_until: report.place === 0 ? validUntil : validUntil.slice(0, 10),
-    updated_at: updated ? zoned(report.at + DAY, report.zone) : null,
+    updated_at: isUpdated ? zoned(report.at + DAY, report.zone) : null,
     vehicle_snapshot: {
       ...snapshot(report),
       transmission: report.car.automatic ? 'automatic' : 'manual',
@@ -117,8 +117,8 @@ const sheet = ({ vehicleId, place }: ReportPlace) => ({
 const results = ['ok', 'ok', 'ok', 'ok', 'not_checked', 'not_applicable', 'not_equipped', 'unknown'] as const;
 
 /**
- * The blocks of some checks, which stand together by block, and their checked items. Both are numbered after those
- * before. Items of an accident car find issues more often.
+ * The blocks and checked items of some checks, which are grouped by block. Numbers continue after `before`. Items of an
+ * accident car find issues more often.
  */
 function inspected(rng: Rng, rows: readonly CheckRow[], accident: boolean, before = { blocks: 0, items: 0 }) {
   const keys = [...new Set(rows.map((row) => row.block))];

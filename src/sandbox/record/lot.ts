@@ -15,7 +15,7 @@ import { type LotLife, type LotState, stateOf } from '../world/lot-life.js';
 import { externalId, idOf, lotId, lotNumber, type Population } from '../world/population.js';
 import { below, between, chance, hex, type Rng } from '../world/random.js';
 import { listingDetails } from './details.js';
-import { moneyOf, nothing, type Offer, pricesOf, SALE } from './money.js';
+import { moneyOf, noAuction, type Offer, pricesOf, SALE } from './money.js';
 import templates from './templates.json' with { type: 'json' };
 
 /** A lot of source 1 or 3, in full or abridged. */
@@ -103,13 +103,13 @@ export function listingLot(rng: Rng, offer: Offer<ListingFacts>, withPrices: boo
 
 /** Status and amounts of a lot of source 12. Its asking price may be cut once. */
 const listingMoney = ({ touchedAt }: LotState, { asked }: ListingFacts) => ({
-  ...nothing,
+  ...noAuction,
   status: SALE,
   buy_now: touchedAt === null ? asked : Math.round(asked * market.askingCut),
   buy_now_updated_at: touchedAt === null ? null : micros(touchedAt),
 });
 
-/** A place as a lot gives it; state and yard may be unknown. */
+/** The location of a lot. State and yard may be unknown. */
 function locationOf(place: Place, unknown: { readonly state: boolean; readonly yard: boolean }) {
   const label = place.state && `${place.state.code} - ${place.city.name}`;
   return {

@@ -19,15 +19,16 @@ export const SALE = status(3);
 const SOLD = status(6);
 const NOT_SOLD = status(8);
 
-/** Statuses by what a lot shows of its auctions, in the shares in which they are seen (field-notes.md). */
+/** Statuses of lots with an announced auction, an unsold one or none, repeated by how often they occur (field-notes.md). */
 const WAITING = [3, 3, 10, 9, 5];
 const MISSED = [8, 8, 8, 7, 4];
 const IDLE = [3, 3, 3, 1, 2];
 
-const oneOf = (ids: readonly number[], { index }: LotLife): Named => status(ids[index % ids.length] ?? 3);
+const statusAmong = (ids: readonly number[], { index }: LotLife): Named =>
+  status(ids[index % ids.length] ?? 3);
 
-/** A lot that shows no auction. */
-export const nothing = {
+/** The members of a lot without an auction. */
+export const noAuction = {
   sale_date: null,
   sale_date_updated_at: null,
   bid: null,
@@ -37,14 +38,15 @@ export const nothing = {
 } as const;
 
 /**
- * Status, dates and amounts of a lot of source 1 or 3, as records name them: what it shows of its auctions (the announced
- * one, else the last one, else nothing) and its Buy Now price. `bidStamp` writes the time of the bid.
+ * Status, dates and amounts of a lot of source 1 or 3, under the names of the record: of the announced auction, otherwise
+ * of the last one, and the Buy Now price. `bidStamp` writes the time of the bid.
  */
 export function moneyOf(offer: Offer<AuctionFacts>, bidStamp = micros) {
   const { life, state, facts } = offer;
   const touched = state.touchedAt !== null && facts.buyNow !== null;
   return {
-    ...(announced(offer, bidStamp) ?? held(offer, bidStamp) ?? { ...nothing, status: oneOf(IDLE, life) }),
+    ...(announced(offer, bidStamp) ??
+      held(offer, bidStamp) ?? { ...noAuction, status: statusAmong(IDLE, life) }),
     buy_now: touched ? 500 + (life.index % 80) * 125 : facts.buyNow,
     buy_now_updated_at: facts.buyNow === null ? null : micros(state.touchedAt ?? life.start),
   };
@@ -58,7 +60,7 @@ function announced({ car, life, state, facts }: Offer<AuctionFacts>, bidStamp: t
   const shown = !facts.timed && (early || prebidAt !== null) ? first : null;
   return {
     // The service can call a lot sold while its auction is still to come, with the bid so far (field-notes.md).
-    status: early ? SOLD : oneOf(WAITING, life),
+    status: early ? SOLD : statusAmong(WAITING, life),
     sale_date: micros(next.saleAt),
     sale_date_updated_at: micros(next.knownAt),
     bid: shown ?? (life.index % 3 === 0 ? 0 : null),
@@ -72,19 +74,19 @@ function held({ life, state, facts }: Offer<AuctionFacts>, bidStamp: typeof micr
   const last = state.done.at(-1);
   if (last === undefined) return undefined;
   const bid = facts.unpriced ? null : (facts.attempts[state.done.length - 1]?.bid ?? null);
-  const tellsFinal = last.sold || life.index % 2 === 0;
+  const showsFinal = last.sold || life.index % 2 === 0;
   return {
-    status: last.sold ? SOLD : oneOf(MISSED, life),
+    status: last.sold ? SOLD : statusAmong(MISSED, life),
     sale_date: micros(last.saleAt),
     sale_date_updated_at: micros(last.knownAt),
     bid: facts.timed ? null : bid,
     bid_updated_at: bid === null || facts.timed ? null : bidStamp(last.resultAt),
-    final_bid: tellsFinal ? bid : null,
-    final_bid_updated_at: tellsFinal && bid !== null ? micros(last.resultAt) : null,
+    final_bid: showsFinal ? bid : null,
+    final_bid_updated_at: showsFinal && bid !== null ? micros(last.resultAt) : null,
   };
 }
 
-/** The auctions of a lot. Half of the lots list them in no order. */
+/** The auctions of a lot. Half of the lots list them unordered. */
 export function pricesOf({ life, state, facts }: Offer<AuctionFacts>) {
   if (facts.unpriced) return [];
   const last = state.done.length - 1;

@@ -23,7 +23,7 @@ export interface ReportPlace {
 
 const fuels = ['', 'diesel', 'electric', 'hybrid', 'gasoline', 'lpg', 'flexible', 'hydrogen'];
 
-/** Members that both kinds of report begin with (reports.md). */
+/** The first members of both kinds of report (reports.md). */
 export function reportHead(report: ReportPlace, kind: 'inspection' | 'history') {
   const { car, life, at, storedAt, place, zone } = report;
   const language = life.domain === 12 ? 'ko' : 'en';
@@ -55,7 +55,7 @@ export function reportHead(report: ReportPlace, kind: 'inspection' | 'history') 
   };
 }
 
-/** Vehicle data that both kinds of report keep; it may differ from the vehicle record, which takes precedence. */
+/** Vehicle data in both kinds of report. It may differ from the vehicle record, which takes precedence. */
 export const snapshot = ({ car, place }: ReportPlace) => ({
   title: `${car.model.manufacturer.name} ${car.model.name}`,
   brand: car.model.manufacturer.name.toUpperCase(),

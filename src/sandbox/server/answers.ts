@@ -93,7 +93,7 @@ const answers: Answers = {
   generations: (question, values) =>
     listPage(question, values, fixed(500), generationRecords(question.world, values.model_id, values.type)),
   damages: (question, values) => listPage(question, values, fixed(1000), damageRows),
-  // The code stands in `code` or in `state_code` (field-notes.md).
+  // The member of the code is `code` or `state_code` (field-notes.md).
   states: (question, values) => {
     const rows = states[values.country].map(({ id, name, code }) =>
       values.country === 'us' ? { id, name, code } : { id, name, state_code: code },

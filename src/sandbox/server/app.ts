@@ -23,7 +23,7 @@ import { badRequest, notFound, Refusal, tooMany } from './refusal.js';
 
 const compress = promisify(gzip);
 
-/** An answer before it goes onto the wire. */
+/** An answer before it is sent. */
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -149,7 +149,7 @@ async function listAnswer(state: AppState, { path, url, faults, zipped }: Call):
   return answer;
 }
 
-/** The text cut short for `cut-body` with a complete message; otherwise as it is. */
+/** The text, cut short if the fault `cut-body` cuts the text of a complete message. */
 function shortened(text: string, faults: readonly Fault[]): string {
   const cut = faultOf(faults, 'cut-body');
   return cut?.ending === 'short-text' ? text.slice(0, Math.floor(text.length * (cut.at ?? 0.5))) : text;
@@ -228,7 +228,7 @@ function corrupted(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** The highest number of requests within any second, both ends of which count. */
+/** The highest number of requests within any period of less than a second. */
 export function highestRate(log: readonly Pick<LoggedRequest, 'at'>[]): number {
   const times = log.map((entry) => entry.at.getTime()).sort((a, b) => a - b);
   let first = 0;

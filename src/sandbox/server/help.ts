@@ -25,7 +25,7 @@ export const endpointHelp = (): string =>
     .join('\n\n')
     .concat('\n');
 
-/** From this many parameters in common with `/cars` on, they are named only. */
+/** An endpoint with this many parameters of `/cars` or more lists only their names. */
 const MANY = 10;
 
 function entryOf({ path, what, parameters }: Endpoint): string {
@@ -36,20 +36,20 @@ function entryOf({ path, what, parameters }: Endpoint): string {
   const inPath = namesInPath(path);
   const rows = entries
     .filter(([name]) => !named.includes(name))
-    .map(([name, one]) =>
-      row(name, `${one.form}${inPath.includes(name) ? ' (in the path)' : ''}: ${one.what}`),
+    .map(([name, { form, what }]) =>
+      row(name, `${form}${inPath.includes(name) ? ' (in the path)' : ''}: ${what}`),
     );
   const shared = named.length === 0 ? [] : [row('as GET /cars', named.join(', '))];
   return [`GET ${path}`, `    ${wrapped(what, 4)}`, ...rows, ...shared].join('\n');
 }
 
-/** A name and its text beside it, or below it where the name is too long. */
+/** A name and its text beside it, or below it if the name is too long. */
 function row(name: string, text: string): string {
   const head = `  ${name}`;
   const gap = head.length < NAME ? ' '.repeat(NAME - head.length) : `\n${' '.repeat(NAME)}`;
   return head + gap + wrapped(text, NAME);
 }
 
-/** A text broken at spaces; all lines but the first are indented. */
+/** A text wrapped at spaces. All lines but the first are indented. */
 const wrapped = (text: string, indent: number): string =>
   text.replaceAll(new RegExp(`(.{1,${WIDTH - indent}})( |$)`, 'g'), `$1\n${' '.repeat(indent)}`).trimEnd();

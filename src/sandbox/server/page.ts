@@ -24,7 +24,7 @@ interface PagingValues {
 /** Page sizes of a list without `per_page`. */
 export const fixed = (size: number): PageSizes => ({ fallback: size, most: size, plans: {} });
 
-/** The number of records that a parameter asks for; throws a 400 above what the plan allows. */
+/** The page size that a parameter requests. Throws a 400 for more than the plan allows. */
 export function sizeOf(name: string, wanted: number | undefined, plan: Plan, sizes: PageSizes): number {
   const most = sizes.plans[plan] ?? sizes.most;
   const size = wanted ?? Math.min(sizes.fallback, most);

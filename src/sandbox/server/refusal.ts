@@ -1,4 +1,4 @@
-/** An answer other than 200 that the service gives on purpose (service.md, errors). */
+/** An answer with an error that the service sends on purpose (service.md, errors). */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 

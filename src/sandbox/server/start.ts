@@ -64,7 +64,10 @@ export async function startSandbox(options: SandboxOptions = {}) {
       else response.writeHead(500, { 'content-type': 'text/plain' }).end(messageOf(error));
     });
   });
-  const port = await listen(server, options.port ?? 0);
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on TCP has an address with a port.
+  const { port } = server.address() as AddressInfo;
   return {
     /** Base URL with the path prefix, such as `http://127.0.0.1:4000/api`. */
     url: `http://127.0.0.1:${port}${BASE_PATH}`,
@@ -94,13 +97,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
     /** Stops listening and tears down open connections. */
     close: () => close(server),
   };
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on TCP has an address with a port.
-  return (server.address() as AddressInfo).port;
 }
 
 /** Also resolves for a server that is closed. */

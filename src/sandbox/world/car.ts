@@ -34,7 +34,7 @@ type ModelRow = Readonly<ReturnType<typeof withEngines>[number]>;
 export const americanModels = withEngines(document.american);
 /** Models on source 12. */
 export const koreanModels = withEngines(document.korean);
-/** Models of sources 1 and 3 that are each about as rare as the others. */
+/** Models of sources 1 and 3 that are all about equally rare. */
 export const rareModels = withEngines(document.rare);
 /** Boats, buses, hearses and the like, so that every vehicle type, body and fuel of the service is on offer. */
 export const unusualModels = withEngines(document.unusual);
@@ -56,14 +56,14 @@ const quirks = Object.entries(quirkCounts).flatMap(([quirk, count]) =>
 
 const QUIRK_CYCLE = 300;
 
-/** The oddity of the vehicle of an index, for most vehicles none. */
+/** The oddity of the vehicle of an index; most vehicles have none. */
 function quirkOf(world: Population, index: number): Quirk | undefined {
   const slot = (index + (hash(world.seed, 1, Salt.birth) % QUIRK_CYCLE)) % QUIRK_CYCLE;
   // Spread over the cycle, so that neighbours are not all odd.
   return slot % 12 === 0 ? quirks[slot / 12] : undefined;
 }
 
-/** The car itself, whichever lots sell it. */
+/** The car itself, independent of its lots. */
 export type Car = Readonly<ReturnType<typeof carOf>>;
 
 const american = byWeight(americanModels, (model) => model.weight);
@@ -72,7 +72,10 @@ const trims = ['SE', 'Limited', 'Sport', 'Premium', 'LX ', 'xDrive', 'S', 'Base'
 const fakeVins = ['00000000000000000', 'NOVIN', '11111111111111111', 'HLL0000000000'] as const;
 const MEAN_KM_A_YEAR = 19_000;
 
-/** The car of a vehicle, computed from the seed and an index alone: its own, or that of the one it is merged into. */
+/**
+ * The car of a vehicle, computed only from the seed and an index. A vehicle that is merged into another one has the car of
+ * that one.
+ */
 export function carOf(world: Population, vehicle: Life) {
   const life = carLife(world, vehicle);
   const rng = stream(world.seed, life.index, Salt.car);
@@ -109,8 +112,8 @@ export function carOf(world: Population, vehicle: Life) {
 }
 
 /**
- * The model of a vehicle of sources 1 and 3 where it is no usual one. Each unusual model falls on one vehicle in a fixed
- * number of consecutive vehicles. Rare ones have a draw of their own, so that all other vehicles keep theirs.
+ * The model of a vehicle of source 1 or 3 if it is an unusual or rare one. Each unusual model falls on one vehicle in a
+ * fixed number of consecutive vehicles. Rare ones have a draw of their own, so that all other vehicles keep theirs.
  */
 function oddModel(world: Population, index: number): ModelRow | undefined {
   const cycle = UNUSUAL * unusualModels.length;
@@ -142,7 +145,7 @@ function generationOf(model: ModelRow, year: number): GenerationRow {
   return fitting ?? (year < first.from ? first : last);
 }
 
-/** The VIN as the service has it; the vehicle before has the one that is shared. */
+/** The VIN in the record. A shared VIN is that of the previous vehicle. */
 function seenVin(
   world: Population,
   quirk: Quirk | undefined,

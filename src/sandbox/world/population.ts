@@ -1,7 +1,7 @@
 import { DAY, type Instant, wholeSecond } from './instants.js';
 import { hash, Salt } from './random.js';
 
-/** Everything that fixes a world except its clock. */
+/** Everything that defines a world except its clock. */
 export interface Population {
   readonly seed: number;
   /** Vehicles that are active at any one time, within about 2 %. */

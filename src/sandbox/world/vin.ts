@@ -2,7 +2,7 @@ import wmis from '../data/wmi.json' with { type: 'json' };
 import type { Population } from './population.js';
 import { hash, Salt } from './random.js';
 
-/** The characters of a VIN: letters that look like digits are left out (ISO 3779). */
+/** The characters of a VIN, without the letters that look like digits (ISO 3779). */
 const CHARACTERS = '0123456789ABCDEFGHJKLMNPRSTUVWXYZ';
 /** Values of these characters in the check digit. */
 const VALUES = '012345678912345678123457923456789';
@@ -13,7 +13,7 @@ const YEARS = 'ABCDEFGHJKLMNPRSTVWXY123456789';
 /** One VIN in this many disagrees with its record in one of three ways. */
 const DISAGREES = 25;
 
-/** What a VIN is made of. */
+/** The facts in a VIN. */
 interface Stamped {
   readonly index: number;
   readonly domain: number;
@@ -22,7 +22,7 @@ interface Stamped {
   readonly year: number;
 }
 
-/** The check digit of a VIN, whatever stands in its place. */
+/** The correct check digit of a VIN, whatever character is in its place. */
 export function checkDigit(vin: string): string {
   const sum = WEIGHTS.reduce(
     (total, weight, place) => total + weight * Number(VALUES[CHARACTERS.indexOf(vin[place] ?? '0')]),
@@ -32,14 +32,14 @@ export function checkDigit(vin: string): string {
 }
 
 /**
- * The VIN of a car by ISO 3779: maker, model and engine, check digit, model year, plant, serial number. It has draws of
- * its own, so that the rest of the world keeps its own. Cars of source 12 were built for Korea, where no rule asks for a
- * check digit. In a few, the model year is off by one, the check digit is wrong, or the maker is another one.
+ * The VIN of a car by ISO 3779: maker, model and engine, check digit, model year, plant, serial number. It has its own
+ * draws, so that the rest of the world keeps theirs. Cars of source 12 were built for Korea, where no rule requires a
+ * check digit. In a few VINs the model year is off by one, the check digit is wrong, or the maker is another one.
  */
 export function vinOf(world: Population, { index, domain, model, engine, year }: Stamped): string {
   const draw = hash(world.seed, index, Salt.vin + 1);
   const odd = draw % DISAGREES === 0 ? Math.floor(draw / DISAGREES) % 10 : 10;
-  // Of ten odd ones the model year is wrong in seven, the maker in one, and the check digit in two.
+  // Of ten odd VINs, seven have a wrong model year, one has a wrong maker, and two have a wrong check digit.
   const stamped = odd < 7 ? year + (odd % 2 ? 1 : -1) : year;
   const wmi = odd === 7 ? '5LM' : wmis[model.manufacturer.name as keyof typeof wmis];
   const kind = hash(model.id, engine.id, Salt.vin);
@@ -49,7 +49,7 @@ export function vinOf(world: Population, { index, domain, model, engine, year }:
   const seventh = stamped < 2010 ? character(kind, 0, 10) : character(kind, 10, 23);
   const code = YEARS[(stamped - 1980) % 30] ?? '';
   const plant = character(model.id + Math.floor(index / 1_000_000), 0, 33);
-  // Each index below a million has a serial number of its own.
+  // Each index below a million has its own serial number.
   const serial = String((index * 7919 + world.seed) % 1_000_000).padStart(6, '0');
   const text = (digit: string): string =>
     `${wmi}${attributes}${seventh}${character(kind, 1, 9)}${digit}${code}${plant}${serial}`;
