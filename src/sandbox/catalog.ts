@@ -34,7 +34,7 @@ const fillerModels = (maker: number, count: number, motorcycle: boolean): Catalo
 
 const FIRST_FILLER_MAKER = Math.max(...rareModels.map((model) => model.manufacturer.id)) + 1;
 
-/** Manufacturers without a vehicle (invented names): makers of trailers, boats, buses and such, and some of motorcycles. */
+/** Manufacturers without a vehicle (invented names): of trailers, boats, buses and such, some of motorcycles. */
 const fillerMakers = fillers.heads.flatMap((head, row) =>
   fillers.tails.map((tail, column) => {
     const place = row * fillers.tails.length + column;
@@ -51,30 +51,28 @@ const makers = [...new Map(offered.map(({ manufacturer }) => [manufacturer.id, m
   },
 );
 
-/** All manufacturers by id: those of the vehicles on offer, and three times as many without a vehicle. */
-const catalog = new Map(
-  [
-    ...makers,
-    { id: FIRST_FILLER_MAKER, name: 'Other / Homemade', others: 620, motorcycles: false },
-    ...fillerMakers,
-  ]
-    .sort((a, b) => a.id - b.id)
-    .map(({ id, name, others, motorcycles }) => {
-      const own = offered.filter((model) => model.maker === id);
-      const models = [...own, ...fillerModels(id, others, motorcycles)].sort((a, b) => a.id - b.id);
-      return [id, { id, name, models }] as const;
-    }),
-);
+/** All manufacturers, ascending by id: those of the vehicles on offer, and three times as many without a vehicle. */
+const catalog = [
+  ...makers,
+  { id: FIRST_FILLER_MAKER, name: 'Other / Homemade', others: 620, motorcycles: false },
+  ...fillerMakers,
+]
+  .sort((a, b) => a.id - b.id)
+  .map(({ id, name, others, motorcycles }) => {
+    const own = offered.filter((model) => model.maker === id);
+    const models = [...own, ...fillerModels(id, others, motorcycles)].sort((a, b) => a.id - b.id);
+    return { id, name, models };
+  });
 
-const catalogModels = new Map(
-  [...catalog.values()].flatMap(({ models }) => models.map((model) => [model.id, model] as const)),
+const modelsById = new Map(
+  catalog.flatMap(({ models }) => models.map((model) => [model.id, model] as const)),
 );
 
 /** Whether a model belongs to a part of the catalogue. Everything but a motorcycle counts as a car. */
 const isOfType = (model: CatalogModel, type: CatalogType): boolean =>
   type === 'all' || model.motorcycle === (type === 'motorcycles');
 
-/** Vehicles of the feed by model and by generation. A vehicle without a generation in its record counts for no generation. */
+/** Vehicles of the feed by model and, unless the record lacks it, by generation. */
 const countsOf = perWorld((world) => {
   const [models, generations] = [new Map<number, number>(), new Map<number, number>()];
   for (const life of activeLives(world)) {
@@ -92,7 +90,7 @@ const add = (counts: Map<number, number>, id: number): void => {
 /** Records of `/manufacturers`: those that have models of the type, with the counts of that type. */
 export function manufacturerRecords(world: World, type: CatalogType) {
   const counts = countsOf(world);
-  return [...catalog.values()].flatMap((maker) => {
+  return catalog.flatMap((maker) => {
     const models = maker.models.filter((model) => isOfType(model, type));
     if (models.length === 0) return [];
     return {
@@ -110,8 +108,9 @@ export function manufacturerRecords(world: World, type: CatalogType) {
 /** Records of `/models/{manufacturer_id}`; none for an unknown manufacturer. */
 export function modelRecords(world: World, makerId: number, type: CatalogType) {
   const counts = countsOf(world);
-  const models = catalog.get(makerId)?.models.filter((model) => isOfType(model, type)) ?? [];
-  return models.map((model) => ({
+  const models = catalog.find(({ id }) => id === makerId)?.models ?? [];
+  const wanted = models.filter((model) => isOfType(model, type));
+  return wanted.map((model) => ({
     id: model.id,
     name: model.name,
     cars_qty: counts.models.get(model.id) ?? 0,
@@ -123,7 +122,7 @@ export function modelRecords(world: World, makerId: number, type: CatalogType) {
 /** Records of `/generations/{model_id}`; none for an unknown model or one of the other type. */
 export function generationRecords(world: World, modelId: number, type: CatalogType) {
   const counts = countsOf(world);
-  const model = catalogModels.get(modelId);
+  const model = modelsById.get(modelId);
   if (model === undefined || !isOfType(model, type)) return [];
   return model.generations.map((generation) => ({
     id: generation.id,

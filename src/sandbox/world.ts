@@ -43,8 +43,8 @@ export interface World extends Moment {
   /** The same world at another time. */
   at(clock: Date): World;
   /**
-   * Ids of the vehicles in the feed, ascending: of those that have a lot on one of `domains` that is not archived, and that
-   * changed at or after `since`. Default all.
+   * Ids of the vehicles in the feed, ascending: those with a lot on one of `domains` that is not archived, and changed
+   * at or after `since`. Default all.
    */
   activeIds(domains?: readonly number[], since?: Instant): readonly number[];
   /**

@@ -14,7 +14,7 @@ export const damageDraw = byWeight(damages, ({ weight }) => weight);
 /** Factor of the main damage on the price; a lot without one counts as undamaged. */
 export const damageFactors: ReadonlyMap<number, number> = new Map(damages.map((d) => [d.id, d.factor]));
 
-/** Titles with their factor on the price and their weight. Titles of one brand of the seed title_brands share one factor. */
+/** Titles with their factor on the price and their weight. Those of one brand of the seed title_brands share a factor. */
 export const titles = document.titles;
 
 /** The title that reads clean. Only its detailed title says that it is restored salvage. */

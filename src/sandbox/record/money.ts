@@ -19,7 +19,7 @@ export const SALE = status(3);
 const SOLD = status(6);
 const NOT_SOLD = status(8);
 
-/** Statuses of lots with an announced auction, an unsold one or none, repeated by how often they occur (field-notes.md). */
+/** Statuses of lots with an announced auction, an unsold one or none, repeated by frequency (field-notes.md). */
 const WAITING = [3, 3, 10, 9, 5];
 const MISSED = [8, 8, 8, 7, 4];
 const IDLE = [3, 3, 3, 1, 2];
@@ -38,8 +38,8 @@ export const noAuction = {
 } as const;
 
 /**
- * Status, dates and amounts of a lot of source 1 or 3, under the names of the record: of the announced auction, otherwise
- * of the last one, and the Buy Now price. `bidStamp` writes the time of the bid.
+ * Status, dates and amounts of a lot of source 1 or 3 as in the record: of the announced auction, otherwise of the last
+ * one, and the Buy Now price. `bidStamp` writes the time of the bid.
  */
 export function moneyOf(offer: Offer<AuctionFacts>, bidStamp = micros) {
   const { life, state, facts } = offer;

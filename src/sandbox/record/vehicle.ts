@@ -16,8 +16,8 @@ export interface RecordForm {
   /** Adds `prices` to each lot. Default false. */
   readonly withPrices?: boolean | undefined;
   /**
-   * `feed`: as in `/cars`, where older records lack the later members. `detail`: with all members, and every archived lot
-   * is marked. `compact`: the same without reports, as in `/search`.
+   * `feed`: as in `/cars`, where older records lack the later members. `detail`: with all members and a mark on every
+   * archived lot. `compact`: the same without reports, as in `/search`.
    */
   readonly shape: 'feed' | 'detail' | 'compact';
   /** The only lot whose reports are wanted. Default: all lots that are not archived. */

@@ -34,7 +34,7 @@ export function sizeOf(name: string, wanted: number | undefined, plan: Plan, siz
 }
 
 /**
- * One page of a list as the text of the paged envelope. `record` writes an entry as JSON. With `repeat`, every page holds
+ * One page of a list as the text of the paged envelope. `record` writes an entry as JSON. With `repeat`, every page has
  * the records of that page, so the list never ends. Throws a 400 for a page size that the plan does not allow.
  */
 export function listPage<T>(

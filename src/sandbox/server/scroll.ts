@@ -47,7 +47,7 @@ export function createScrolls(now: () => number, most: number) {
       open.set(started, scroll);
       return pageFrom(scroll, 0);
     },
-    /** The next answer; the same id gives the same answer. Throws a 400 for a scroll that is unknown, expired or used up. */
+    /** The answer of a scroll id, always the same. Throws a 400 for a scroll that is unknown, expired or used up. */
     next(scrollId: string, minutes?: number): string {
       const { number, from } = placeOf(scrollId);
       const scroll = open.get(number);

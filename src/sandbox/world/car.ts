@@ -72,10 +72,7 @@ const trims = ['SE', 'Limited', 'Sport', 'Premium', 'LX ', 'xDrive', 'S', 'Base'
 const fakeVins = ['00000000000000000', 'NOVIN', '11111111111111111', 'HLL0000000000'] as const;
 const MEAN_KM_A_YEAR = 19_000;
 
-/**
- * The car of a vehicle, computed only from the seed and an index. A vehicle that is merged into another one has the car of
- * that one.
- */
+/** The car of a vehicle, or of the vehicle that it is merged into, computed only from the seed and an index. */
 export function carOf(world: Population, vehicle: Life) {
   const life = carLife(world, vehicle);
   const rng = stream(world.seed, life.index, Salt.car);

@@ -83,7 +83,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
     },
   };
   const takesBuyNow = chance(stream(world.seed, lot.index, Salt.purchase + lot.place), market.buyNowShare);
-  // The bid of a sold auction is its hammer price or Buy Now price. Of another one it is the highest bid, below the value.
+  // The bid of a sold auction is its hammer price or Buy Now price, otherwise the highest bid, below the value.
   const attempts = bids.map((attempt, place) => {
     const isBoughtNow = takesBuyNow && lot.attempts[place]?.sold === true && (facts.buyNow ?? 0) > 0;
     return { ...attempt, bid: isBoughtNow ? (facts.buyNow ?? 0) : attempt.bid, isBoughtNow };
@@ -177,7 +177,7 @@ export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt
 const REPORTED = 20;
 
 /**
- * Draws everything about a lot's reports that does not change. Only published reports are served (reports.md, common rule 2).
+ * Draws everything about a lot's reports that does not change. Only published ones are served (reports.md, rule 2).
  * `inspected`: there is an inspection report from the start. `superseded`: it is archived when a second one comes.
  * `histories`: places of the published history reports among those that the source made.
  */

@@ -97,7 +97,7 @@ function laterLots(rng: Rng, first: LotLife): LotLife[] {
   });
 }
 
-/** The merge of a vehicle with another one of its block, and when the absorbed one would have ended; null if there is none. */
+/** The merge of a vehicle with another one of its block, with the end of the absorbed one; null if there is none. */
 function pairOf(world: Population, index: number) {
   const block = Math.floor(index / MERGE_BLOCK);
   const kept = block * MERGE_BLOCK + (hash(world.seed, block, Salt.pair) % (MERGE_BLOCK - 20));
