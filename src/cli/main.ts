@@ -8,7 +8,7 @@ const stop = new AbortController();
 const streams = openStreams(process);
 
 /** What is kept after an interrupt and what to do next, by command. */
-const GO_ON: Readonly<Record<string, string>> = {
+const AFTER_INTERRUPT: Readonly<Record<string, string>> = {
   run: 'the last snapshot stays current and what has landed is kept; run the same command again to go on',
   backup: 'the lake is as it was and nothing is left of the copy; run the same command again',
   push: 'the mirror keeps its snapshot; run the same command again to go on with what was sent',
@@ -26,7 +26,7 @@ function report(message: string, facts: object = {}, text = message): void {
 /** Writes an error to stderr, with its stack if LOTLAKE_LOG is debug, and sets the exit code. */
 function fail(error: unknown): void {
   if (stop.signal.aborted) {
-    const advice = GO_ON[process.argv[2] ?? ''] ?? 'run the same command again';
+    const advice = AFTER_INTERRUPT[process.argv[2] ?? ''] ?? 'run the same command again';
     report(`interrupted: ${advice}`);
     process.exitCode = exitCodes.interrupted;
     return;

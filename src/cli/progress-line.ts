@@ -121,7 +121,7 @@ function barOf({ pages, expected }: Progress, room: number): string {
 }
 
 /** Verbs of the steps, while they work and when they are done. */
-const WORDS: Readonly<Record<string, readonly [doing: string, done: string]>> = {
+const VERBS: Readonly<Record<string, readonly [doing: string, done: string]>> = {
   sandbox: ['starting the sandbox:', 'started the sandbox:'],
   extract: ['extracting', 'extracted'],
   check: ['checking', 'checked'],
@@ -147,7 +147,7 @@ export function stepLine(
   width: number,
   end?: 'done' | 'stopped',
 ): string {
-  const [doing, done] = WORDS[step.name] ?? [`${step.name}:`, `${step.name}:`];
+  const [doing, done] = VERBS[step.name] ?? [`${step.name}:`, `${step.name}:`];
   const what = end === undefined ? (step.part ?? step.detail) : step.detail;
   const sentence = `${end === 'done' ? done : doing} ${what ?? ''}`.trim();
   const time = {

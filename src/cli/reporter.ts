@@ -9,13 +9,13 @@ import { progressSince } from './progress-line.js';
 import { showOnTerminal } from './terminal.js';
 
 /** A reporter that also ends the line of the last step. */
-export type Shown = Required<Reporter> & {
+export type RunReporter = Required<Reporter> & {
   /** Ends the last step, which was done or not. */
   end(isDone: boolean): void;
 };
 
 /** How much of a run is shown, and where. */
-interface Showing {
+interface ReporterOptions {
   readonly config: Pick<Config, 'log' | 'logFormat' | 'logFile'>;
   readonly json: boolean;
   /** Shows only warnings on stderr. */
@@ -26,7 +26,7 @@ interface Showing {
  * Shows a run on stderr, and appends it to the log file if one is configured. On a terminal the step at work is a line
  * that is replaced; elsewhere each event is a line, as text or JSON. Throws ConfigError if the log file cannot be written.
  */
-export function createReporter(effects: Effects, { config, json, quiet }: Showing): Shown {
+export function createReporter(effects: Effects, { config, json, quiet }: ReporterOptions): RunReporter {
   const format = config.logFormat ?? (json ? 'json' : 'text');
   const linesTo = format === 'json' ? jsonLines : textLines;
   const toFile =
@@ -112,7 +112,7 @@ function appendTo(given: string, effects: Effects): (line: string) => void {
  * Writes the report of what a run published, and returns its path. A failure does not fail the run: it warns and returns
  * undefined.
  */
-export async function reportOn(config: Config, reporter: Shown): Promise<string | undefined> {
+export async function reportOn(config: Config, reporter: RunReporter): Promise<string | undefined> {
   reporter.step('report');
   try {
     const { writeReport } = await import('../report/write-report.js');

@@ -6,7 +6,7 @@ import { type Lines, textOf } from './command.js';
 import { duration } from './progress-line.js';
 
 /** What the summary of a run needs besides its result. */
-interface Given {
+interface SummaryOptions {
   readonly cwd: string;
   readonly report?: string | undefined;
   /** Line about the push to the mirror. */
@@ -18,7 +18,7 @@ interface Given {
 }
 
 /** The summary of a run for a person. Unless it is a single line, it ends with the path of the report. */
-export function summarize(result: RunResult, given: Given): string {
+export function summarize(result: RunResult, given: SummaryOptions): string {
   const { published, snapshotId, seconds } = result;
   const outcome = published
     ? `Snapshot ${snapshotId} is published`
@@ -30,7 +30,7 @@ export function summarize(result: RunResult, given: Given): string {
   return textOf(['', `${outcome} ${took}.`, ...lines, report]);
 }
 
-function shortSummary(result: RunResult, { mirror, flag = '' }: Given): Lines {
+function shortSummary(result: RunResult, { mirror, flag = '' }: SummaryOptions): Lines {
   const { published, warnings } = result;
   const failed = result.tests.filter((test) => test.failures > 0);
   const show = failed.length === 0 ? '' : ' (lotlake test --show)';
@@ -84,7 +84,7 @@ function passed({ tests }: RunResult): string {
   return `${tests.length - failed.length} of ${tests.length} passed`;
 }
 
-function longSummary(result: RunResult, { cwd, mirror, flag = '' }: Given): Lines {
+function longSummary(result: RunResult, { cwd, mirror, flag = '' }: SummaryOptions): Lines {
   const { published } = result;
   return [
     `  ${relative(cwd, result.snapshot) || '.'}`,

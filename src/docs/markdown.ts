@@ -3,7 +3,7 @@ import type { PlannedTest } from '../model/test-sql.js';
 import { withDatabase } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
 import { fillText } from '../query/printable.js';
-import { type CatalogTable, markdownTable, markdownText, readCatalog, typeName } from './dictionary.js';
+import { type CatalogTable, columnCells, markdownTable, markdownText, readCatalog } from './dictionary.js';
 import { describeEmptyLake } from './empty-lake.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
 
@@ -78,13 +78,10 @@ const HEADS = ['column', 'type', 'unit', 'description', 'in the feed'];
 
 /** The columns of a table or mart, without heads whose cells are all empty. */
 function columnTable({ columns }: CatalogTable): string {
-  const lines = columns.map(({ name, type, unit = '', description, source }) => [
-    code(name),
-    typeName(type),
-    markdownText(unit),
-    markdownText(description),
-    source === undefined ? '' : code(source),
-  ]);
+  const lines = columns.map((column) => {
+    const [name = '', type = '', unit = '', description = '', source = ''] = columnCells(column);
+    return [code(name), type, markdownText(unit), markdownText(description), source && code(source)];
+  });
   const isUsed = HEADS.map((_, i) => lines.some((cells) => cells[i] !== ''));
   return markdownTable([HEADS, ...lines].map((cells) => cells.filter((_, i) => isUsed[i])));
 }

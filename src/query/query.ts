@@ -6,7 +6,7 @@ import { literal } from '../duck/session.js';
 import { arrowStream } from './arrow.js';
 import { csvHeader, csvLine } from './csv.js';
 import { arrowValue, jsonValue } from './instants.js';
-import { queryError, type ReadQuery, refused } from './read-only.js';
+import { failQuery, type ReadQuery, refused } from './read-only.js';
 import { type Columns, joined, openResult, type Result, type Rows } from './result.js';
 import { planText, tableText, type View, verticalText } from './table.js';
 
@@ -79,9 +79,7 @@ async function* parquet(
   // Passed as a string, the query may end with a comment or a semicolon.
   const copy = `copy (from query(${literal(query.select)})) to ${literal(path)} (format parquet, compression zstd)`;
   try {
-    await connection.run(copy).catch((error) => {
-      throw queryError(error);
-    });
+    await connection.run(copy).catch(failQuery);
     yield* createReadStream(path, { highWaterMark: 1 << 18 });
   } finally {
     rmSync(path, { force: true });

@@ -73,6 +73,11 @@ export function queryError(error: unknown): LotlakeError {
   });
 }
 
+/** Throws the error of a query that DuckDB could not run. */
+export const failQuery = (error: unknown): never => {
+  throw queryError(error);
+};
+
 /** The error of a query that lotlake does not run. */
 export const refused = (message: string, hint?: string): LotlakeError =>
   new LotlakeError('SHARE_QUERY', message, { outcome: 'usage', hint });

@@ -5,7 +5,7 @@ import {
   type DuckDBValueConverter,
   StatementType,
 } from '@duckdb/node-api';
-import { queryError, type ReadQuery } from './read-only.js';
+import { failQuery, type ReadQuery } from './read-only.js';
 
 /** Columns of a result, with DuckDB's names of their types. */
 export type Columns = readonly { readonly name: string; readonly type: string }[];
@@ -26,19 +26,15 @@ async function begin(connection: DuckDBConnection, sql: string): Promise<DuckDBR
   return prepared.stream();
 }
 
-const failed = (error: unknown): never => {
-  throw queryError(error);
-};
-
 /** Starts a query. Throws SHARE_QUERY with DuckDB's message, now or when rows are read. */
 export async function openResult(connection: DuckDBConnection, query: Pick<ReadQuery, 'sql' | 'select'>) {
-  const result = await begin(connection, query.sql).catch(failed);
+  const result = await begin(connection, query.sql).catch(failQuery);
   const columns: Columns = result
     .deduplicatedColumnNames()
     .map((name, i) => ({ name, type: String(result.columnType(i)) }));
   const isInteger = columns.map(({ type }) => /^(U?BIGINT|HUGEINT)$/.test(type));
   const chunks = chunksOf(connection, query.select, result);
-  const next = async () => (await chunks.next().catch(failed)).value;
+  const next = async () => (await chunks.next().catch(failQuery)).value;
   return {
     columns,
     /** Pieces of some thousand rows, with values from the converter. A 64-bit integer is a number if that is exact. */

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { diagnose, doctor, type Means } from '../../src/cli/commands/doctor.js';
+import { type DoctorContext, diagnose, doctor } from '../../src/cli/commands/doctor.js';
 import { packageRoot } from '../../src/config/package-root.js';
 import { placeOf, takeLock } from '../../src/lake/lock.js';
 import type { Manifest } from '../../src/lake/manifest.js';
@@ -16,7 +16,7 @@ interface SetUp {
   readonly what: string;
   readonly says: string;
   readonly env?: NodeJS.ProcessEnv;
-  readonly means?: Partial<Means>;
+  readonly means?: Partial<DoctorContext>;
   /** Files of the working folder, whose output folder is `output`. */
   readonly files?: Readonly<Record<string, string>>;
   readonly prepare?: (output: string) => unknown;

@@ -41,7 +41,7 @@ export interface Finding<T = unknown> {
 }
 
 /** What checks need from outside. Tests replace it. */
-export interface Means {
+export interface DoctorContext {
   readonly input: ConfigInput;
   readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal'>;
   /** Whether to leave the service out. */
@@ -66,8 +66,10 @@ interface Line {
  * leaves no files, and sends at most four requests to the service.
  * @returns a line for each check, and the error of the first that failed
  */
-export async function diagnose(means: Means): Promise<{ lines: Line[]; error: LotlakeError | undefined }> {
-  const { effects, freeBytes } = means;
+export async function diagnose(
+  context: DoctorContext,
+): Promise<{ lines: Line[]; error: LotlakeError | undefined }> {
+  const { effects, freeBytes } = context;
   const lines: Line[] = [];
   let first: LotlakeError | undefined;
   /** Runs a check on the value of an earlier one, and adds its line. Without that value it is not checked. */
@@ -91,14 +93,14 @@ export async function diagnose(means: Means): Promise<{ lines: Line[]; error: Lo
     }
   }
 
-  await check('node', means, local.checkNode);
-  const config = await check('configuration', means, local.checkConfiguration);
+  await check('node', context, local.checkNode);
+  const config = await check('configuration', context, local.checkConfiguration);
   await check('output', config, local.checkOutput);
   await check('space', config, (given) => local.checkSpace(given, freeBytes));
   await check('lock', config, (given) => local.checkLock(given, effects.now()));
   await check('lake', config, local.checkLake);
   await check('landing', config, local.checkLanding);
-  if (means.offline) return { lines, error: first };
+  if (context.offline) return { lines, error: first };
   const reached = await check('network', config, (given) => service.checkNetwork(given, effects));
   await check('clock', reached, service.checkClock);
   const accepted = await check('key', reached, service.checkKey);

@@ -65,14 +65,14 @@ export const lookup = command({
   },
 });
 
-interface Wanted {
+interface LookupOptions {
   readonly kind: 'vin' | 'lot' | 'car' | 'listing';
   readonly id: string;
   readonly domain?: number | undefined;
 }
 
 /** The request of a lookup. Throws SERVICE_REQUEST_LIMIT for a value that no request takes. */
-export function lookupOf({ kind, id, domain }: Wanted): Lookup {
+export function lookupOf({ kind, id, domain }: LookupOptions): Lookup {
   const more = { prices_history: true };
   const request = {
     vin: () => requests.searchVin.from({ vin: id, ...more }),

@@ -11,7 +11,7 @@ import { command, worldOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 import type { PushedLake } from '../mirror.js';
 import { worldOf } from '../option-values.js';
-import { createReporter, reportOn, type Shown } from '../reporter.js';
+import { createReporter, type RunReporter, reportOn } from '../reporter.js';
 import { summarize } from '../summary.js';
 
 /** Default output of the sandbox, so that a first run against a real service finds an empty folder. */
@@ -71,7 +71,7 @@ export const run = command({
     const start = async (service: Settings, now: () => Date) => {
       const { config, inForce } = settingsOf(service);
       let report: string | undefined;
-      let mirror: Mirrored = {};
+      let mirror: PushOutcome = {};
       const after = async (): Promise<unknown> => {
         report = await reportOn(config, reporter);
         // The mirror is for the real lake; records of the sandbox have no place in it.
@@ -101,7 +101,7 @@ export const run = command({
 });
 
 /** The outcome of the push after a run. */
-interface Mirrored {
+interface PushOutcome {
   readonly pushed?: PushedLake;
   /** Line of the summary. */
   readonly text?: string;
@@ -110,9 +110,9 @@ interface Mirrored {
 
 /** Pushes what a run published, if a mirror is configured. A failed push is reported, and undoes nothing. */
 async function mirrorRun(
-  { config, reporter }: Pick<JobOptions, 'config'> & { readonly reporter: Shown },
+  { config, reporter }: Pick<JobOptions, 'config'> & { readonly reporter: RunReporter },
   effects: Effects,
-): Promise<Mirrored> {
+): Promise<PushOutcome> {
   if (config.publish.to === undefined) return {};
   reporter.step('push', config.publish.to);
   try {

@@ -27,7 +27,7 @@ export const runs = command({
 });
 
 /** What is known about every run. A record has more members, which `--json` prints. */
-type Known = Pick<RunRecord, 'run_id' | 'pipeline' | 'started_at' | 'ended_at'> &
+type ListedRun = Pick<RunRecord, 'run_id' | 'pipeline' | 'started_at' | 'ended_at'> &
   Pick<RunRecord, 'records' | 'loaded' | 'rejected' | 'counts' | 'warnings'> & {
     readonly outcome: string;
     readonly error: { readonly code: string; readonly message: string } | null;
@@ -36,9 +36,9 @@ type Known = Pick<RunRecord, 'run_id' | 'pipeline' | 'started_at' | 'ended_at'> 
   };
 
 /** A run of the table `runs` whose record is gone. */
-const fromRow = (row: Row) => ({ ...row, counts: JSON.parse(String(row.counts)) }) as Known;
+const fromRow = (row: Row) => ({ ...row, counts: JSON.parse(String(row.counts)) }) as ListedRun;
 
-const withSums = (run: Known) => ({
+const withSums = (run: ListedRun) => ({
   ...run,
   seconds: run.ended_at === null ? null : (Date.parse(run.ended_at) - Date.parse(run.started_at)) / 1000,
   /** Changed rows of all tables. */

@@ -122,10 +122,10 @@ function diskIn({ output }: Config, records: readonly RunRecord[]) {
 }
 
 /** The standing of the lake; if the snapshot cannot be read, only the alarms of failed runs, and the reason. */
-type Known = (Standing | Pick<Standing, 'alarms'>) & { readonly unknown?: string };
+type LakeStanding = (Standing | Pick<Standing, 'alarms'>) & { readonly unknown?: string };
 
 /** A snapshot that cannot be read, such as one of an older lotlake, must not hide the rest of the status. */
-async function standingIn(config: Config, layout: Layout): Promise<Known> {
+async function standingIn(config: Config, layout: Layout): Promise<LakeStanding> {
   try {
     return await lakeStanding(config);
   } catch (error) {

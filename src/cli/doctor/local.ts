@@ -14,13 +14,13 @@ import { findPasses } from '../../land/pass.js';
 import { count, sumOf } from '../../query/printable.js';
 import { assertOrigin } from '../../run/job.js';
 import { streamNames } from '../../service/streams.js';
-import type { Finding, Means } from '../commands/doctor.js';
+import type { DoctorContext, Finding } from '../commands/doctor.js';
 
 /** Bytes that the first night of the real service took: lake, landing and spilled data (docs/performance.md). */
 const FIRST_NIGHT = 5.3e9;
 
 /** Checks that lotlake runs on this version of Node. */
-export function checkNode({ node }: Means): Finding {
+export function checkNode({ node }: DoctorContext): Finding {
   if (node.localeCompare(leastNode, 'en', { numeric: true }) >= 0) return { text: `Node ${node}` };
   throw new LotlakeError('SYSTEM_FAILED', `this is Node ${node}, and lotlake needs ${leastNode} or newer`, {
     hint: 'install a newer Node',
@@ -28,7 +28,7 @@ export function checkNode({ node }: Means): Finding {
 }
 
 /** Reads all settings. Warns of files with a secret that others can read, and of unknown variables. */
-export function checkConfiguration({ input, effects }: Means): Finding<Config> {
+export function checkConfiguration({ input, effects }: DoctorContext): Finding<Config> {
   const { config, inForce, warnings, unknown } = readSettings(input, effects);
   assertMemory(config.memory);
   const problems = [...warnings, ...unknown].join('; ');
@@ -80,7 +80,7 @@ function tryHardLink(folder: string): string | undefined {
  * Compares the free space with the most that a run writes: a whole snapshot beside the current one, as many pages as the
  * last full passes, and spilled data, which measured as much as a snapshot.
  */
-export function checkSpace({ output }: Config, freeBytes: Means['freeBytes']): Finding {
+export function checkSpace({ output }: Config, freeBytes: DoctorContext['freeBytes']): Finding {
   const layout = layoutOf(output);
   const free = freeBytes(nearestFolder(output));
   const current = currentSnapshot(layout);

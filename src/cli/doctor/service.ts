@@ -6,7 +6,7 @@ import { proxyOf } from '../../extract/proxy.js';
 import { isFailure, ServiceError } from '../../service/errors.js';
 import { pageSizes } from '../../service/limits.js';
 import { requests } from '../../service/requests.js';
-import type { Finding, Means } from '../commands/doctor.js';
+import type { DoctorContext, Finding } from '../commands/doctor.js';
 
 /** Seconds without a byte after which a check gives up; a run waits longer. */
 const PATIENCE = 20;
@@ -20,7 +20,7 @@ type Reached = Awaited<ReturnType<typeof checkNetwork>>['value'];
 /** Requests a page of the configured size without reading it. Any answer shows that the service can be reached. */
 export async function checkNetwork(
   config: Config,
-  { now, signal }: Pick<Means['effects'], 'now' | 'signal'>,
+  { now, signal }: Pick<DoctorContext['effects'], 'now' | 'signal'>,
 ) {
   const { baseUrl, apiKey } = assertService(config);
   const proxy = proxyOf(baseUrl);
