@@ -18,7 +18,7 @@ with DAG(
     nightly = BashOperator(
         task_id="nightly",
         bash_command="lotlake run nightly --quiet --log-file lotlake.log",
-        # A retry asks for no page again that has landed. 6: another run has the lake.
+        # A retry requests no landed page again. 6: another run has the lake.
         retries=1,
         retry_delay=timedelta(minutes=30),
         skip_on_exit_code=6,
