@@ -10,13 +10,13 @@ import { requests } from '../src/service/requests.js';
 /** How long the service keeps an archived vehicle (service.md: about a month). */
 const RETENTION_DAYS = 31;
 
-/** A vehicle is asked for at most this often, and not twice within a day. */
-const MOST_ASKED = 3;
+/** Most lookups of a vehicle. Two are at least a day apart. */
+const MOST_LOOKUPS = 3;
 
 /**
- * Asks for vehicles that left the feed without a price that is trusted, or of which only the archive feed told a lot,
- * newest first, within a budget of requests, while the service still keeps them. A sale after which the vehicle was
- * offered again needs no question. What came of each is recorded, so that none is asked for ever.
+ * Looks up vehicles that left the feed without a trusted price, or with a lot that only the archive feed has, newest first,
+ * within a budget of requests, while the service still keeps them. A vehicle that was offered again after a sale is not
+ * looked up. The outcome of each lookup is recorded, so that no vehicle is looked up forever.
  */
 export function closing(options: JobOptions): Promise<RunResult> {
   return runJob('closing', options, async (job) => {
@@ -40,10 +40,10 @@ export function closing(options: JobOptions): Promise<RunResult> {
   });
 }
 
-/** What `closings` says of an answer. */
+/** Outcomes in `closings` by the answer. */
 const OUTCOMES = { missing: 'gone', refused: 'refused', found: 'found' } as const;
 
-/** The vehicles to ask for, and how often each was asked for before. */
+/** The vehicles to look up, and how often each was looked up before. */
 async function findOpen(job: Job): Promise<Pick<ClosingRow, 'vehicle_id' | 'asked'>[]> {
   const snapshot = job.base?.folder;
   if (snapshot === undefined)
@@ -71,7 +71,7 @@ async function findOpen(job: Job): Promise<Pick<ClosingRow, 'vehicle_id' | 'aske
     select open.vehicle_id, coalesce(asked.asked, 0) as asked
     from open left join asked on asked.vehicle_id = open.vehicle_id
     where asked.vehicle_id is null
-      or (asked.outcome <> 'gone' and asked.asked < ${MOST_ASKED} and asked.asked_at < ${now} - interval 1 day)
+      or (asked.outcome <> 'gone' and asked.asked < ${MOST_LOOKUPS} and asked.asked_at < ${now} - interval 1 day)
     order by open.archived_at desc, open.vehicle_id
     limit ${job.config.closingBudget}`,
   );

@@ -4,14 +4,12 @@ import { type JobOptions, runJob } from '../src/run/job.js';
 import { archiveRequest, changesRequest } from '../src/run/window.js';
 
 /**
- * What changed in the feed and the archive since the last pass, for hours between full passes. A window shows what is
- * there, never what is absent: nothing is archived for absence.
+ * Requests what changed in the feed and the archive since the last pass, for the hours between full passes. A window proves
+ * no absence, so nothing is archived as absent.
  */
 export function incremental(options: JobOptions): Promise<RunResult> {
   return runJob('incremental', options, async (job) => {
-    const changes = changesRequest(job);
-    const detail = `cars, the last ${changes.parameters.minutes} minutes`;
-    await extractStream(job, 'cars', changes, detail);
+    await extractStream(job, 'cars', changesRequest(job));
     await extractStream(job, 'archived_lots', archiveRequest(job));
     return reconcileModelPublish(job);
   });

@@ -6,7 +6,7 @@ export const pipelineNames = ['nightly', 'incremental', 'reference', 'closing', 
 
 export type PipelineName = (typeof pipelineNames)[number];
 
-/** A pipeline is loaded when it is run. */
+/** The pipelines. Each is imported when it runs. */
 export const pipelines: Readonly<Record<PipelineName, (options: JobOptions) => Promise<RunResult>>> = {
   nightly: async (options) => (await import('./nightly.js')).nightly(options),
   incremental: async (options) => (await import('./incremental.js')).incremental(options),

@@ -5,15 +5,15 @@ import { type JobOptions, runJob } from '../src/run/job.js';
 import { errorFromAnswer } from '../src/service/errors.js';
 
 /**
- * Asks for one vehicle and adds what came to the lake, without that counting as a pass over the feed. Nothing stays in
- * landing of a lookup that does not get so far.
+ * Looks up one vehicle and adds it to the lake. That does not count as a pass over the feed. A lookup that fails leaves
+ * nothing in landing.
  */
 export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResult> {
   return runJob('lookup', options, async (job) => {
     try {
       const answers = await extractLookups(job, [lookup]);
       const answer = answers.get(lookup.name);
-      if (answer !== undefined) throw unanswered(lookup, answer);
+      if (answer !== undefined) throw lookupError(lookup, answer);
       return await reconcileModelPublish(job);
     } catch (error) {
       removeLeftLookups(job.layout);
@@ -22,7 +22,7 @@ export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResu
   });
 }
 
-function unanswered({ request }: Lookup, answer: 'missing' | 'refused'): Error {
+function lookupError({ request }: Lookup, answer: 'missing' | 'refused'): Error {
   const status = answer === 'missing' ? 404 : 401;
   return errorFromAnswer({ url: request.path, detail: 'nothing was saved', status });
 }

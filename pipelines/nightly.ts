@@ -4,7 +4,7 @@ import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { archiveRequest, CARS, minutesSince } from '../src/run/window.js';
 
-/** The nightly job: a full pass over the feed, what was archived since the last one, the statistics; then publish. */
+/** The nightly job: a full pass over the feed, the archive since the last night, the statistics; then publish. */
 export function nightly(options: JobOptions): Promise<RunResult> {
   return runJob('nightly', options, async (job) => {
     const { sources, referenceDays } = job.config;

@@ -5,14 +5,14 @@ import { recordFingerprints } from '../src/run/fingerprints.js';
 import { modelAndPublish, type RunResult } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { type Merged, recordRun } from '../src/run/merge.js';
-import { findCarriers, landedNights, replay, sealed } from '../src/run/replay.js';
+import { findCarriers, landedNights, replay, sealNight } from '../src/run/replay.js';
 import { stagedOnSpark } from '../src/run/stage-on-spark.js';
 import { laterTimes, passTimes } from '../src/run/window.js';
 
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and
- * carries over what the published snapshot knows and landing no longer holds. On Spark, the rows of all nights are staged
- * first.
+ * carries over the rows of the published snapshot whose passes landing no longer holds. With the engine `spark`, Spark
+ * stages the rows of the nights first.
  */
 export function rebuild(options: JobOptions): Promise<RunResult> {
   return runJob('rebuild', options, async (job) => {
@@ -28,9 +28,9 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       const folder = isLast ? job.target : join(job.work, `state-${i}`);
       job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
       last = await replay(job, night, folder, state);
-      // Each has the fingerprints of its records, which only the state of its night needs.
+      // Only the state of its night needs the changes of a pass, which hold the fingerprints of all its records.
       job.passes.push(...last.context.passes.map(({ changes: _, ...pass }) => pass));
-      if (!isLast) state = await sealed(job, last);
+      if (!isLast) state = await sealNight(job, last);
     }
     if (last === undefined) throw new TypeError('no night was replayed');
     await recordRun(job, last);
@@ -44,7 +44,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
     const fingerprints = await recordFingerprints(context, hasRows);
     const times = laterTimes(
       passTimes(context.base, job.passes),
-      // What a damaged one knew of its passes may be what it lost.
+      // A damaged snapshot may have lost the rows of its last passes.
       carriers.find(({ isSound }) => isSound)?.manifest.last_pass_at,
     );
     return modelAndPublish(job, last, fingerprints, times);

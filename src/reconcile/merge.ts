@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { identifier, literal, rows, sameKey } from '../duck/session.js';
-import { compareFiles, type FileUse, fileSizes, linkFile, partitionOf } from '../lake/files.js';
+import { fileSizes, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
@@ -18,8 +18,8 @@ export interface NewRows {
   readonly compared: readonly Column[];
 }
 
-/** What became of the rows of a table, and which of its files were written. */
-type TableCounts = FileUse & Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
+/** Rows of a table by what this run did to them. */
+type TableCounts = Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
 
 /**
  * Merges new rows into a table of the new snapshot: partitions without a change are linked, the others are written
@@ -37,7 +37,7 @@ export async function mergeTable(
   const { counts, changed, isNoted } =
     given === undefined
       ? {
-          counts: { inserted: 0, updated: 0, gone: 0, unchanged: oldRows },
+          counts: { inserted: 0, updated: 0, unchanged: oldRows, gone: 0 },
           changed: new Set<string>(),
           isNoted: false,
         }
@@ -52,7 +52,8 @@ export async function mergeTable(
       : mergedRows(context, schema, { ...given, isNoted }, rewritten, { condition, ofIds });
   if (partitions.length > 0) await writeRows(context, schema, sql, partitions);
   const kept = files.filter((file) => !rewritten.includes(file));
-  return { ...counts, ...(await filesOf(context, schema, kept)) };
+  await linkFiles(context, schema, kept);
+  return counts;
 }
 
 /** What a row says of its rejected values, in four bytes. */
@@ -117,7 +118,7 @@ async function compareRows(
   const [inserted, updated, gone] = [of('inserted'), of('updated'), of('gone')];
   killPoint('reconcile.table-compared');
   return {
-    counts: { inserted, updated, gone, unchanged: oldRows - updated - gone },
+    counts: { inserted, updated, unchanged: oldRows - updated - gone, gone },
     /** Folders of the partitions that hold a difference; the one of an unpartitioned table has an empty name. */
     changed,
     /** Whether some row differs only in which of its values were rejected. */
@@ -211,21 +212,16 @@ async function writeFirst(context: MergeContext, schema: TableSchema, fresh: New
   const sql = (condition: string): string =>
     `select ${columns}${partition} from (from ${fresh.relation} where ${condition}) as n`;
   const inserted = await writeRows(context, schema, sql);
-  return { inserted, updated: 0, unchanged: 0, gone: 0, ...(await filesOf(context, schema, [])) };
+  await linkFiles(context, schema, []);
+  return { inserted, updated: 0, unchanged: 0, gone: 0 };
 }
 
-/** Links the files of a table that are kept, and counts all of its files. If no file is left, writes an empty one. */
-async function filesOf(
-  context: MergeContext,
-  schema: TableSchema,
-  kept: readonly LakeFile[],
-): Promise<FileUse> {
-  const { name } = schema.table;
+/** Links the files of a table that are kept. If the table has no file at all, writes an empty one. */
+async function linkFiles(context: MergeContext, schema: TableSchema, kept: readonly LakeFile[]) {
   const { target, base } = context;
-  if (fileSizes(target, name).length + kept.length === 0) await writeEmpty(context, schema);
+  if (fileSizes(target, schema.table.name).length + kept.length === 0) await writeEmpty(context, schema);
   for (const { path } of kept) {
     const to = join(target, path);
     if (!existsSync(to)) linkFile(join(base?.folder ?? '', path), to);
   }
-  return compareFiles(join(target, name), base && join(base.folder, name));
 }

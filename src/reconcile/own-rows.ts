@@ -19,13 +19,12 @@ export interface ClosingRow {
 }
 
 /**
- * Writes the rejects of a run as a file, and links those of earlier runs: each as long as landing holds a pass that it is
- * of.
+ * Writes the rejects of a run as a file, and links the files of earlier runs whose passes landing still holds.
  * @param landed ids of the passes that landing holds
  */
 export async function writeRejects(context: MergeContext, landed: ReadonlySet<string>): Promise<void> {
   const { connection, base, target, runId } = context;
-  // A page that was read again may reject something at one place twice: what was received last counts.
+  // A page that was read again may reject a value twice. The last receipt counts.
   const fresh = `(
     select distinct on (stream, pass_id, list, page, position, path) *, ${literal(runId)} as run_id
     from run.rejects order by seq desc
@@ -106,13 +105,12 @@ async function keepChanges(
 }
 
 /** The files of a table in the last snapshot that hold rows. */
-function earlierFiles({ base }: MergeContext, table: string): readonly LakeFile[] {
-  return base?.manifest.tables[table]?.files.filter(({ rows }) => rows > 0) ?? [];
-}
+const earlierFiles = ({ base }: MergeContext, table: string): readonly LakeFile[] =>
+  base?.manifest.tables[table]?.files.filter(({ rows }) => rows > 0) ?? [];
 
 /**
  * Writes a small table of lotlake's own: the rows of the last snapshot and the new rows. A new row replaces the old one of
- * its key. Members of a row that are no column of the table are left out. Throws RECONCILE_FAILED where a row lacks a column.
+ * its key. Members of a row that are not columns of the table are left out. Throws RECONCILE_FAILED if a row lacks a column.
  */
 export function writeOwn(context: MergeContext, name: string, fresh: readonly object[]): Promise<void> {
   const { columns } = ownTable(name);
@@ -120,12 +118,10 @@ export function writeOwn(context: MergeContext, name: string, fresh: readonly ob
   // DuckDB would read a missing member as null.
   if (lacking !== undefined)
     throw new LotlakeError('RECONCILE_FAILED', `a row of ${name} lacks its column ${lacking.name}`);
-  const struct = columns.map((c) => `${identifier(c.name)} ${c.type}`).join(', ');
-  // Structure of a row for `from_json`, in JSON types that it reads without loss.
-  const json = columns.map((c) => [c.name, c.type.endsWith('[]') ? ['VARCHAR'] : c.type]);
-  const structure = JSON.stringify([Object.fromEntries(json)]);
+  const types = columns.map((c) => [c.name, c.type.endsWith('[]') ? ['VARCHAR'] : c.type]);
+  const structure = JSON.stringify([Object.fromEntries(types)]);
   const read = `from_json(${literal(JSON.stringify(fresh, wellFormed))}, ${literal(structure)})`;
-  return mergeOwn(context, name, `(select unnest(cast(${read} as struct(${struct})[]), max_depth := 2))`);
+  return mergeOwn(context, name, `(select unnest(${read}, max_depth := 2))`);
 }
 
 /** A text without half a surrogate pair, which a message may quote from the feed and DuckDB refuses in JSON. */

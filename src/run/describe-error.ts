@@ -3,15 +3,15 @@ import { causesOf, codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { diskFullError } from '../lake/lake-error.js';
 import hints from './system-hints.json' with { type: 'json' };
 
-/** What to do about an error of the system, by its name. */
+/** Hints for errors of the operating system, by code. */
 const HINTS: Readonly<Record<string, string>> = hints;
 
-/** What DuckDB begins its errors with. */
-const OF_DUCKDB = /^[A-Z][A-Za-z ]* Error: /;
+/** Start of every DuckDB error message. */
+const DUCKDB_ERROR = /^[A-Z][A-Za-z ]* Error: /;
 
 /**
- * Any error as one of lotlake. One of the system, or with such a cause, is SYSTEM_FAILED, or LAKE_DISK_FULL if there is
- * no room; one of DuckDB is LAKE_FAILED; all else is a fault of lotlake.
+ * Turns any error into a LotlakeError. An error of the operating system becomes LAKE_DISK_FULL or SYSTEM_FAILED, an error
+ * of DuckDB becomes LAKE_FAILED, and any other error is a fault of lotlake: INTERNAL_ERROR.
  */
 export function describeError(error: unknown): LotlakeError {
   if (error instanceof LotlakeError) return error;
@@ -31,8 +31,8 @@ export function describeError(error: unknown): LotlakeError {
       'install lotlake again (npm ci); where it is whole, raise the limit of open files (ulimit -n)';
     return new LotlakeError('SYSTEM_FAILED', message, { hint });
   }
-  if (OF_DUCKDB.test(message)) {
-    // A command of this version asks for what another version did not compute.
+  if (DUCKDB_ERROR.test(message)) {
+    // This version may query a table or column that the version which wrote the snapshot did not compute.
     const hint = /^(Binder|Catalog) /.test(message)
       ? 'the snapshot may be of another version of lotlake; the next run computes its marts again'
       : 'lotlake verify tells whether a file of the snapshot is damaged';

@@ -9,16 +9,16 @@ import { findOrOpen } from './find-pass.js';
 import type { Job } from './job.js';
 import { loadPass } from './load-pass.js';
 
-/** One vehicle to ask for. */
+/** The request for one vehicle. */
 export interface Lookup {
-  /** Tells the lookup from the others of its run. */
+  /** Unique within the run. */
   readonly name: string;
   readonly request: ServiceRequest;
 }
 
 /**
- * Asks for single vehicles, lands the answers as a pass of kind `lookup` and loads them. Such a pass says nothing about
- * what it lacks. One of the same pipeline that was left is gone on with, so that nothing is asked for twice.
+ * Requests single vehicles, lands the answers as a pass of kind `lookup` and loads them. Such a pass proves no absence. An
+ * unpublished lookup pass of the same pipeline is resumed, so that no vehicle is requested twice.
  * @returns the lookups that brought no record, by name: the service answered 404, or the key lacks the source
  */
 export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
@@ -28,9 +28,9 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
   const landed = new Set(pass.pages.map((page) => page.list));
   const sinkOf = sinksOf(pass);
   await loadPass(job, pass, undefined, async (add) => {
-    const tell = (): void =>
+    const report = (): void =>
       job.reporter.progress('lookups', landed.size + answers.size, lookups.length, landed.size, 0);
-    tell();
+    report();
     for (const { name, request } of lookups) {
       if (landed.has(name) || answers.has(name)) continue;
       const sink = sinkOf(name);
@@ -43,7 +43,7 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
         noteAnswer(pass.folder, name, answer);
         answers.set(name, answer);
       }
-      tell();
+      report();
     }
     await syncPass(pass.folder);
     const end = { state: 'sealed', complete: false, reason: 'lookups', total: null } as const;
@@ -52,7 +52,7 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
   return answers;
 }
 
-/** What an error of the service says of a lookup. Throws one that says nothing of it alone. */
+/** The outcome of a lookup that failed. Rethrows an error that is not about this vehicle. */
 function answerOf(error: unknown): PassManifest['answers'][string] {
   if (isFailure(error, 'SERVICE_NOT_FOUND')) return 'missing';
   if (isFailure(error, 'SERVICE_SOURCE_REFUSED')) return 'refused';

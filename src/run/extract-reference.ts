@@ -7,8 +7,8 @@ import type { List } from './walk-pass.js';
 
 /**
  * Walks the catalog and the reference lists: manufacturers, their models, the models' generations; damages, titles,
- * states and their cities; duplicates and options of source 12. Skips manufacturers and models that have no vehicle in the
- * feed, unless everything is asked for.
+ * states and their cities; duplicates and options of source 12. Unless `everything` is set, skips manufacturers and models
+ * without a vehicle in the feed.
  */
 export async function extractReference(job: Job, options: { readonly everything: boolean }): Promise<void> {
   const { stage, session } = job;
@@ -37,12 +37,15 @@ export async function extractReference(job: Job, options: { readonly everything:
   await extract('default_options');
 }
 
-/** One list a row; the value of a column is its parameter. */
-function listsBy(given: readonly Row[], column: string, more: List['parameters'] = {}): List[] {
-  return given.map((row) => ({ name: String(row[column]), parameters: { [column]: row[column], ...more } }));
+/** One list for each row, with the value of a column as its parameter. */
+function listsBy(parents: readonly Row[], column: string, more: List['parameters'] = {}): List[] {
+  return parents.map((row) => ({
+    name: String(row[column]),
+    parameters: { [column]: row[column], ...more },
+  }));
 }
 
-/** Generations are listed apart for cars and motorcycles; only the kinds that the manufacturer has are asked for. */
+/** The service lists generations of cars and motorcycles apart. Requests only the kinds that the manufacturer makes. */
 function generationLists(models: readonly Row[], manufacturers: readonly Row[]): List[] {
   const kinds = new Map(
     manufacturers.map(({ manufacturer_id, cars, motorcycles }) => [

@@ -10,46 +10,42 @@ import { abandon, findOrOpen } from './find-pass.js';
 import { watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
 import { loadPass } from './load-pass.js';
-import { type Asked, isScroll, type List, walkPass } from './walk-pass.js';
+import { isScroll, type List, type RequestParameters, walkPass } from './walk-pass.js';
 
-/** What one pass asks for. */
+/** What one pass requests. */
 export interface StreamRequest {
   readonly kind: PassRequest['kind'];
-  readonly parameters: Asked;
+  readonly parameters: RequestParameters;
   /** The lists of the pass; by default the one at the path of the stream. */
   readonly lists?: readonly List[] | undefined;
-  /** Sources to ask for one by one; by default all that the key has, together. */
+  /** Sources to request one by one; by default all sources of the key together. */
   readonly sources?: readonly number[] | undefined;
-  /** Take the page size that the service gives by itself, because it refused the one that was asked for. */
+  /** How the step is shown; by default the name of the stream. */
+  readonly detail?: string;
+  /** Whether to take the default page size of the service, because it refused the requested one. */
   readonly ownPageSize?: boolean;
   readonly restarts?: number;
 }
 
-/** How often a scroll that expired is started again in one run. */
+/** How often a run restarts an expired scroll. */
 const MOST_RESTARTS = 2;
 
 /**
  * Walks the lists of a stream to their end, lands their pages, and loads them as they arrive. Resumes an open pass of the
- * same request. If the service does not have an optional stream, warns and gives no pass.
- * @param detail what the step is told as
+ * same request. If the service does not have an optional stream, warns and adds no pass.
  */
-export async function extractStream(
-  job: Job,
-  name: StreamName,
-  request: StreamRequest,
-  detail: string = name,
-): Promise<void> {
-  job.reporter.step('extract', detail);
+export async function extractStream(job: Job, name: StreamName, request: StreamRequest): Promise<void> {
+  job.reporter.step('extract', request.detail ?? name);
   await extractPass(job, name, request);
 }
 
 async function extractPass(job: Job, name: StreamName, request: StreamRequest): Promise<void> {
   const stream = streams[name];
-  // A run that may not ask the service opens no pass.
+  // Throws before a pass is opened, if this run must not use the service.
   job.client();
   const wanted = parametersOf(job, stream, request);
-  const pass = await findOrOpen(job, name, request.kind, recorded(wanted, request));
-  const parameters = withSizeOf(pass, wanted);
+  const pass = await findOrOpen(job, name, request.kind, requestRecord(wanted, request));
+  const parameters = withPageSizeOf(pass, wanted);
   killPoint('extract.pass-opened');
   const changes = name === 'cars' ? watchChanges(job, job.base, pass.manifest.pass_id) : undefined;
   try {
@@ -68,10 +64,10 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
     killPoint('load.pass-loaded');
   } catch (error) {
     if (error instanceof LoadError) noteFailedLoad(job, pass, error);
-    const restart = (why: string, changed: Partial<StreamRequest>): Promise<void> => {
+    const restart = (warning: string, changed: Partial<StreamRequest>): Promise<void> => {
       abandon(job, pass, messageOf(error));
       discardStaged(job.stage, pass.manifest.pass_id);
-      job.reporter.warn(why);
+      job.reporter.warn(warning);
       return extractPass(job, name, { ...request, ...changed });
     };
     const landed = (): number => readPass(pass.folder).pages.length;
@@ -93,7 +89,7 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
   }
 }
 
-/** Notes a page that cannot be loaded. At its second failure the pass is abandoned, so that the next run starts a new one. */
+/** Records that a page cannot be loaded. After its second failure the pass is abandoned, and the next run starts a new one. */
 function noteFailedLoad(job: Job, pass: Pass, error: LoadError): void {
   if (error.page === undefined || !isOfPage(error) || job.signal.aborted) return;
   const failure = { page: error.page, run_id: job.runId, error: messageOf(error.cause) };
@@ -103,8 +99,8 @@ function noteFailedLoad(job: Job, pass: Pass, error: LoadError): void {
   job.reporter.warn(`${pass.folder} is set aside, and the next run starts a new pass: ${reason}`);
 }
 
-/** Parameters of every request of a pass. A scroll takes neither a page size nor a form of pagination. */
-function parametersOf(job: Job, stream: Stream, request: StreamRequest): Asked {
+/** Parameters of every request of a pass. A scroll has `limit` instead of the parameters of pagination. */
+function parametersOf(job: Job, stream: Stream, request: StreamRequest): RequestParameters {
   if (isScroll(job, stream)) {
     const { simple_paginate: _, ...parameters } = request.parameters;
     return { ...parameters, limit: Math.min(job.config.perPage, pageSizes.scroll.most) };
@@ -114,14 +110,14 @@ function parametersOf(job: Job, stream: Stream, request: StreamRequest): Asked {
 }
 
 /** A resumed pass keeps its page size, whatever is configured now. */
-function withSizeOf({ manifest: { request } }: Pass, wanted: Asked): Asked {
+function withPageSizeOf({ manifest: { request } }: Pass, wanted: RequestParameters): RequestParameters {
   const { per_page: _, limit: __, ...rest } = wanted;
   const size = Object.entries(request).filter(([name]) => name === 'per_page' || name === 'limit');
   return { ...rest, ...Object.fromEntries(size) };
 }
 
-/** What `pass.json` says of the parameters: flags as the service takes them, and the sources. */
-function recorded(parameters: Asked, { sources }: StreamRequest): PassRequest['request'] {
+/** The parameters as `pass.json` records them: flags as they are sent, and the sources. */
+function requestRecord(parameters: RequestParameters, { sources }: StreamRequest): PassRequest['request'] {
   const sent = Object.entries(parameters).map(([name, value]) => [name, inQuery(value)] as const);
   return { ...Object.fromEntries(sent), ...(sources === undefined ? {} : { sources: sources.join(',') }) };
 }

@@ -19,16 +19,16 @@ import { walkContract } from '../service/contract/node.js';
 import { type StreamName, streams } from '../service/streams.js';
 import type { Job } from './job.js';
 
-/** An open pass older than this is not gone on with: too much has moved since. */
+/** An older open pass is not resumed: too much has moved since. */
 const RESUME_HOURS = 12;
 
-/** The end of the second with which the id of a pass begins; undefined for any other name. */
+/** When a pass started, by its id: the end of that second. Undefined if the name is not an id. */
 function startIn(id: string): string | undefined {
   const start = id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6.999Z');
   return start === id ? undefined : start;
 }
 
-/** Fingerprint of a contract: pages that were checked against another are checked again. */
+/** Fingerprint of a contract. Pages that were checked against another contract are checked again. */
 export function contractFingerprint(stream: StreamName): string {
   const nodes = [...walkContract(streams[stream].contract)].map(
     (node) => `${node.path} ${node.accepts} ${node.duckdb} ${node.lexical} ${node.required}`,
@@ -37,8 +37,9 @@ export function contractFingerprint(stream: StreamName): string {
 }
 
 /**
- * Resumes the pass that an earlier run left open, or sealed without publishing it. Lost or damaged pages of it are asked
- * for again. Other left passes are abandoned: then every sealed pass in landing belongs to a published snapshot.
+ * Resumes the pass that an earlier run left open, or sealed but did not publish. Requests its lost or damaged pages again.
+ * Abandons all other unpublished passes, so that every sealed pass in landing belongs to a published snapshot. Opens a new
+ * pass if there is none to resume.
  */
 export async function findOrOpen(
   job: Job,
@@ -66,7 +67,7 @@ export async function findOrOpen(
   let found: Pass | undefined;
   for (const pass of left.reverse()) {
     const age = job.now().getTime() - Date.parse(pass.manifest.started_at);
-    // A later full pass covers this one. Reconcile keeps what windows and lookups saw since.
+    // A later full pass covers this one. Reconcile keeps what later windows and lookups saw.
     const isNewest = pass.manifest.started_at > newest;
     const isSame = isSameRequest(pass.manifest, query, job.now());
     let reason = isSame
@@ -91,8 +92,8 @@ export async function findOrOpen(
 }
 
 /**
- * Removes damaged pages of a pass. If a sealed pass then lacks pages it is opened again. Gives undefined if the missing
- * pages cannot be asked for any more: a sealed window has moved on, and a scroll only goes forward.
+ * Removes damaged pages of a pass, and opens a sealed pass again if it then lacks pages. Returns undefined if the missing
+ * pages cannot be requested any more: a sealed window has moved on, and a scroll only goes forward.
  */
 async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
   for (const path of await damagedFiles(pass, job.signal)) {
@@ -107,11 +108,11 @@ async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
   return manifest.state === 'sealed' ? reopenPass(left) : left;
 }
 
-/** Marks passes as published that an earlier run left unmarked because it died right after the switch. */
+/** Marks the published passes that an earlier run left unmarked, because it was killed right after the switch. */
 export function settlePasses({ base, layout }: Pick<Job, 'base' | 'layout'>): void {
-  const made = new Set(base?.manifest.pass_ids);
-  for (const { folder, manifest } of made.size === 0 ? [] : listPasses(layout.landing))
-    if (made.has(manifest.pass_id) && !manifest.published) changePass(folder, { published: true });
+  const merged = new Set(base?.manifest.pass_ids);
+  for (const { folder, manifest } of merged.size === 0 ? [] : listPasses(layout.landing))
+    if (merged.has(manifest.pass_id) && !manifest.published) changePass(folder, { published: true });
 }
 
 /**
@@ -124,15 +125,15 @@ export function removeLeftLookups({ landing }: Layout): void {
   }
 }
 
-/** Gives up a pass of this run or of an earlier one. */
+/** Ends a pass of this or an earlier run as abandoned. */
 export function abandon(job: Job, pass: Pass, reason: string): void {
   endPass(pass, { state: 'abandoned', reason, complete: false, total: null, run_id: job.runId }, job.now());
 }
 
 /**
- * Whether a pass asked for the same as this run: stream, filters, sources, and how the list is walked. The page size does
- * not matter. An open window is resumed if its start is the same, so that all pages are of one list. An unpublished
- * window started earlier, so it covers everything a new window would.
+ * Whether a pass has the same request as this run: filters, sources, and how the list is walked, whatever the page size. An
+ * open window is resumed only if its start is the same, so that all pages are of one list. A sealed window started
+ * earlier, so it covers everything a new window would.
  */
 function isSameRequest(
   { request, kind, state, started_at }: Pass['manifest'],

@@ -16,7 +16,7 @@ import { streams } from '../service/streams.js';
 import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
-/** Watches the records of a pass over vehicles for those that the lake was made from already. */
+/** Compares the records of a pass over vehicles with those that a state was made from. */
 export function watchChanges(job: Job, base: BaseState | undefined, passId: string): Changes {
   return new Changes(join(job.work, 'fresh', passId), knownRecords(base));
 }
@@ -27,23 +27,23 @@ function knownRecords(base: BaseState | undefined): Fingerprints {
   return readFingerprints(base.folder, stored.records);
 }
 
-/** What decides which rows a record gives. */
+/** The rules that make rows of a record. */
 const rowRules = () => ({
   contract: contractFingerprint('cars'),
-  /** How records are mended and merged is code. */
+  /** Stands for the code that mends and merges records. */
   version,
   tables: lakeTables(),
   views: planViews(streams.cars, [], false),
 });
 
 /**
- * Fingerprint of the rules by which this version makes rows of the records of vehicles: records that were read by other
- * rules are read again.
- * @param others rules in place of those of this version
+ * Fingerprint of the rules by which this version makes rows of vehicle records. Records that were read by other rules are
+ * read again.
+ * @param others rules that replace those of this version
  */
 export function rowCode(others: Partial<ReturnType<typeof rowRules>> = {}): string {
   const { tables, ...rules } = { ...rowRules(), ...others };
-  // What only describes a table decides nothing.
+  // Descriptions of a table do not change its rows.
   const cut = tables.map((table) => ({
     ...table,
     ...{ sql: stagedSql(table), description: '', grain: '', columns: {} },
@@ -51,12 +51,12 @@ export function rowCode(others: Partial<ReturnType<typeof rowRules>> = {}): stri
   return fingerprintOf([rules, SCHEMA_VERSION, flattenFunctions, cut]);
 }
 
-/** Fingerprint of anything that JSON can say. */
+/** Fingerprint of any JSON value. */
 export const fingerprintOf = (facts: unknown): string => hash('sha256', JSON.stringify(facts)).slice(0, 16);
 
 /**
- * Writes the fingerprints of the records that a new state was made from: those of the last snapshot, without stale
- * vehicles, and those that this run loaded, without unsettled ones (`sql/reconcile`).
+ * Writes the fingerprints of the records that a new state was made from: those of the base without stale vehicles, and
+ * those that this run loaded without unsettled vehicles (see the rules in `sql/reconcile`).
  * @param isCarried whether rows of a published snapshot were carried over
  */
 export async function recordFingerprints(
@@ -68,15 +68,15 @@ export async function recordFingerprints(
   for (const table of ['inspections', 'history_reports', 'vehicles']) await bindNext(context, table);
   const loaded = new Fingerprints();
   for (const { changes } of passes) if (changes !== undefined) loaded.addAll(changes.fresh);
-  const added = loaded.sorted().without(await idsIn(connection, ruleOf('unsettled_vehicles').sql));
-  const kept = knownRecords(base).without(await idsIn(connection, ruleOf('stale_vehicles').sql));
+  const added = loaded.sorted().without(await vehicleIds(connection, ruleOf('unsettled_vehicles').sql));
+  const kept = knownRecords(base).without(await vehicleIds(connection, ruleOf('stale_vehicles').sql));
   const all = kept.updated(added);
   writeFingerprints(target, all);
   return { records: all.ids.length, code: rowCode() };
 }
 
-/** The vehicle ids that a query gives, ascending. */
-export async function idsIn(connection: DuckDBConnection, sql: string): Promise<Float64Array> {
+/** The vehicle ids that a query returns, ascending. */
+export async function vehicleIds(connection: DuckDBConnection, sql: string): Promise<Float64Array> {
   const reader = await connection.runAndReadAll(
     `select cast(vehicle_id as double) from (${sql}) where vehicle_id is not null order by 1`,
   );

@@ -31,12 +31,12 @@ import { runOwnModels } from './own-models.js';
 import { passTimes } from './window.js';
 
 /**
- * What a run leaves behind, for the summary. One that brought nothing new has not `published`, and tells of the current
- * snapshot.
+ * The result of a run, for the summary. If the run brought nothing new, `published` is false, and the result describes the
+ * current snapshot.
  */
 export type RunResult = Readonly<Awaited<ReturnType<typeof modelAndPublish>>>;
 
-/** What a run made of the lake, with the facts of the run itself. */
+/** Adds the facts of the run to what it did to the lake. */
 const resultOf = <T>({ runId, drift, recorder, now, startedAt }: Job, manifest: Manifest, made: T) => ({
   ...made,
   manifest,
@@ -47,7 +47,7 @@ const resultOf = <T>({ runId, drift, recorder, now, startedAt }: Job, manifest: 
   seconds: (now().getTime() - startedAt.getTime()) / 1000,
 });
 
-/** The end of every pipeline: reconcile with the last snapshot, model, test, publish. */
+/** The end of every pipeline but rebuild: reconcile with the last snapshot, model, test, publish. */
 export async function reconcileModelPublish(
   job: Job,
   closings: readonly ClosingRow[] = [],
@@ -65,7 +65,7 @@ export async function reconcileModelPublish(
     const fingerprints = await recordFingerprints(merged.context);
     return await modelAndPublish(job, merged, fingerprints);
   } catch (error) {
-    // A held run does not trust its passes: the next run starts new ones. Members that are unknown may be welcome.
+    // The passes of a held run cannot be trusted, so the next run starts new ones. Passes with unknown members can be.
     if (
       error instanceof LotlakeError &&
       error.stage === 'reconcile' &&
@@ -79,7 +79,7 @@ export async function reconcileModelPublish(
   }
 }
 
-/** Holds a run that brings members of which no run has told, if the configuration asks for it. */
+/** Holds a run that brings unknown members which no earlier run reported, if the configuration asks for that. */
 function assertKnown({ config, drift }: Job): void {
   const fresh = drift.filter(({ since }) => since === null);
   if (config.onDrift === 'report' || fresh.length === 0) return;
@@ -93,7 +93,7 @@ function assertKnown({ config, drift }: Job): void {
   );
 }
 
-/** Ends a run that brought nothing: its passes, which hold no record, go, and the current snapshot stays. */
+/** Ends a run that brought nothing new: removes its passes, which have no record, and keeps the current snapshot. */
 async function keepCurrent(job: Job, { folder, manifest }: BaseState): Promise<RunResult> {
   const { passes } = job;
   job.reporter.step('keep', `nothing is new; ${manifest.snapshot_id} stays current`);
@@ -109,18 +109,18 @@ async function keepCurrent(job: Job, { folder, manifest }: BaseState): Promise<R
   });
 }
 
-/** Does work on which the run no longer depends. If it fails, the run warns and goes on. */
-async function orWarn({ reporter }: Job, what: string, work: () => void | Promise<void>): Promise<void> {
+/** Does work that the run does not depend on. If it fails, the run warns and goes on. */
+async function orWarn({ reporter }: Job, warning: string, work: () => void | Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    reporter.warn(`${what}: ${messageOf(error)}`);
+    reporter.warn(`${warning}: ${messageOf(error)}`);
   }
 }
 
 /**
  * Computes and tests the marts of a new state, and publishes it.
- * @param times starts of the last whole passes that the state holds
+ * @param times starts of the last whole passes in the state
  */
 export async function modelAndPublish(
   job: Job,
@@ -135,7 +135,7 @@ export async function modelAndPublish(
   killPoint('model.begun');
   const published = currentSnapshot(job.layout);
   if (published !== undefined) await mendViews(connection, job.layout, published);
-  // The tables are final. Sync them while the models compute.
+  // The tables are final, so they are synced while the models compute.
   const tables = syncSnapshot(target, published);
   tables.catch(() => undefined);
   const { models, tests, own, described } = await job.session.whileWriting(() => modelAndTest(job));
@@ -198,7 +198,7 @@ export async function modelAndPublish(
     `the snapshot is published, but ${job.layout.lake} cannot be synced, so that a power cut may bring the one before back`,
     () => syncFolders([job.layout.lake]),
   );
-  // Where that fails, the next run makes it good.
+  // If that fails, the next run marks them.
   await orWarn(job, 'the snapshot is published, but landing could not be told', () => {
     for (const { folder } of passes) {
       changePass(folder, { published: true });
@@ -214,8 +214,8 @@ export async function modelAndPublish(
 }
 
 /**
- * Writes Iceberg metadata for a snapshot and those that were current before it, if the configuration asks for it. Without
- * metadata a snapshot is sound all the same, so a failure only warns.
+ * Writes Iceberg metadata for a snapshot and the kept ones that were current before it, if the configuration asks for that.
+ * A snapshot is sound without metadata, so a failure only warns.
  */
 async function writeIceberg(job: Job, last: BaseState): Promise<void> {
   const { config, layout } = job;
@@ -232,10 +232,10 @@ async function writeIceberg(job: Job, last: BaseState): Promise<void> {
   );
 }
 
-/** Columns of a mart, whose types its SQL decides. */
+/** Columns of a mart. Their types follow from its SQL. */
 const columnsOf = ({ columns }: Model) => Object.keys(columns).map((name) => ({ name }));
 
-/** Writes the marts into a snapshot and tests them; keeps rows that fail. */
+/** Writes the marts into a snapshot, tests them, and keeps the rows that failed. */
 function modelAndTest(job: Job) {
   const { session, target, schemas, modelling, own, runId, pipeline, startedAt, layout, reporter } = job;
   const { connection, alone } = session;
@@ -249,7 +249,7 @@ function modelAndTest(job: Job) {
     const all = [...models, ...owned.models];
     const described = await describeSnapshot(connection, target, schemas, all);
     const stored = allTables(described);
-    // The database of the snapshot itself says what its tables and columns mean.
+    // The database of the snapshot describes its tables and columns.
     const entries = dictionary({ ...described, own: owned.own }).filter(({ name }) => name in stored);
     await commentViews(connection, entries);
     const tests = [...(await runDataTests(connection, modelling, beside, alone)), ...owned.tests];
@@ -259,7 +259,7 @@ function modelAndTest(job: Job) {
   });
 }
 
-/** Folders that lead to a snapshot and to the passes of its run, up to the one in which the output folder is. */
+/** The parent folders of a snapshot and of the passes of its run, up to the parent of the output folder. */
 function foldersAbove({ layout, passes }: Job): string[] {
   const ofPasses = passes.map(({ folder }) => folder);
   const above = [...ofPasses, ...ofPasses.map(dirname), layout.landing, layout.snapshots, layout.lake];

@@ -7,7 +7,7 @@ import { redacted } from '../config/redact.js';
 import { openSession, type Session } from '../duck/session.js';
 import { type Client, openClient } from '../extract/client.js';
 import { assertLink, type BaseState, findBase } from '../lake/base.js';
-import { assertMemory, diskFullError, outOfMemoryError } from '../lake/lake-error.js';
+import { assertMemory } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { takeLock } from '../lake/lock.js';
 import { SCHEMA_VERSION } from '../lake/manifest.js';
@@ -23,13 +23,12 @@ import { removeLeftLookups, settlePasses } from './find-pass.js';
 import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder } from './recorder.js';
 
-/** What a job tells while it works; the CLI shows it. */
+/** Receives the progress and the warnings of a job; the CLI shows them. */
 export interface Reporter {
   step(name: string, detail?: string): void;
   /**
-   * Pages landed so far, and how many are expected where that is known. The first call of a stream tells what an earlier
-   * run landed.
-   * @param isEstimate whether the last pass, and not the service, says how many are expected
+   * Pages landed so far, and the expected number if known. The first call of a stream reports what an earlier run landed.
+   * @param isEstimate whether the expected number comes from the last pass and not from the service
    */
   progress(
     stream: string,
@@ -39,21 +38,21 @@ export interface Reporter {
     bytes: number,
     isEstimate?: boolean,
   ): void;
-  /** Parts of a step that are done, such as marts, and the one that began last. */
+  /** Parts of a step that are done, such as marts, and the name of the part that began last. */
   part?(name: string, done: number, all: number): void;
-  /** Something the reader should know; the run goes on. */
+  /** A warning; the run goes on. */
   warn(message: string): void;
 }
 
 /** What a pipeline needs from outside; tests replace it. */
 export interface JobOptions {
   readonly config: Config;
-  /** Settings with their places, for the record of the run. */
+  /** Settings in force and where each came from, for the record of the run. */
   readonly settings?: readonly InForce[];
   readonly reporter: Reporter;
   readonly now?: (() => Date) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** What follows a run that ended well, such as a push, once the lake is free. Gives the error of what failed. */
+  /** Runs after a successful run, once the lake is free: a push. Returns its error if it fails. */
   readonly after?: () => Promise<unknown>;
   /** Models and checks to run; those of `sql` by default. */
   readonly modelling?: Partial<Modelling>;
@@ -63,13 +62,13 @@ export interface JobOptions {
   readonly engine?: 'duckdb' | 'spark' | undefined;
 }
 
-/** A pipeline at work: its place on disk, its database, and what it gathers for the summary. */
+/** A running pipeline: its folders, its database, and what it collects for the summary. */
 export interface Job extends JobOptions {
-  /** Ends the run, also where it loses its lock. */
+  /** Aborted if the run is interrupted or loses its lock. */
   readonly signal: AbortSignal;
-  /** With the models that the run computes, seeds of the user among them. */
+  /** Includes the models that the run computes, with the seeds of the user. */
   readonly modelling: Partial<Modelling>;
-  /** The models and checks of the user, which run after those. */
+  /** The models and checks of the user, which run after these. */
   readonly own: Modelling;
   readonly pipeline: string;
   readonly runId: string;
@@ -83,24 +82,23 @@ export interface Job extends JobOptions {
   readonly stage: string;
   /** Folder of the snapshot that the run writes. */
   readonly target: string;
-  /** The state that the run goes on from; undefined where nothing was published. */
+  /** The snapshot that the run builds on; undefined if nothing was published. */
   readonly base: BaseState | undefined;
-  /** Throws LAKE_OVERTAKEN where another run has the lake meanwhile. */
+  /** Throws LAKE_OVERTAKEN if another run has taken the lake over. */
   assertOurs(): void;
-  /** Passes that are loaded, in their order; of a rebuild those of all its nights. */
+  /** The loaded passes in order; in a rebuild those of all nights. */
   readonly passes: LoadedPass[];
-  /** What the contract does not know, and the run of the lake that first told of it; null for this one. */
+  /** Members that the contract does not know, with the run that first reported each; null for this run. */
   readonly drift: (DriftReport & { readonly since: string | null })[];
   readonly recorder: Recorder;
   now(): Date;
-  /** The client of the service, opened when it is first needed. */
+  /** The client of the service, opened at the first call. Throws LAKE_ORIGIN. */
   client(): Client;
 }
 
 /**
- * Runs a pipeline under the lock of its output folder and cleans up after it, whatever happens. Throws LAKE_LOCKED,
- * LAKE_OVERTAKEN, LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY, ConfigError for own seeds, MODEL_* for own models, and what the
- * stages throw.
+ * Runs a pipeline under the lock of its output folder and always cleans up after it. Throws LAKE_LOCKED, LAKE_OVERTAKEN,
+ * LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY, ConfigError for own seeds, MODEL_* for own models, and the errors of the stages.
  */
 export async function runJob<T extends { readonly published: boolean }>(
   pipeline: string,
@@ -112,20 +110,21 @@ export async function runJob<T extends { readonly published: boolean }>(
   const layout = layoutOf(config.output);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
-  const attempt = { layout, pipeline, config, settings, now, warn: options.reporter.warn };
-  /** Records an error, and names a full disk or memory if that caused it. */
-  const failed = (recorder: Recorder, error: unknown): unknown => {
-    const cause = diskFullError(error, config.output) ?? outOfMemoryError(error, config.memory) ?? error;
-    recorder.fail(cause, options.signal?.aborted === true);
-    return cause;
+  const recorded = {
+    pipeline,
+    config,
+    settings,
+    interrupt: options.signal,
+    now,
+    warn: options.reporter.warn,
   };
   const lock = await takeLock(layout.lock, {
     ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
   }).catch(async (error: unknown) => {
-    const recorder = openRecorder({ ...attempt, runId: newId(now()) });
-    const cause = failed(recorder, error);
+    const recorder = openRecorder({ ...recorded, runId: newId(now()) });
+    const cause = recorder.fail(error);
     recorder.close();
     await openObservers(options).ended(recorder);
     throw cause;
@@ -134,7 +133,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   const began = currentSnapshot(layout);
   const startedAt = now();
   const runId = newId(startedAt);
-  const recorder = openRecorder({ ...attempt, runId, token: lock.token });
+  const recorder = openRecorder({ ...recorded, runId, token: lock.token });
   const observers = openObservers(options);
   const folder = join(layout.work, runId);
   const target = join(layout.snapshots, runId);
@@ -153,7 +152,7 @@ export async function runJob<T extends { readonly published: boolean }>(
     const schemas = await readSchemas(session);
     const reporter = {
       ...options.reporter,
-      // Every step is a point at which an interrupted run ends.
+      // An interrupted run ends at its next step.
       step: (...given: Parameters<Reporter['step']>) => {
         signal.throwIfAborted();
         options.reporter.step(...given);
@@ -213,25 +212,25 @@ export async function runJob<T extends { readonly published: boolean }>(
     recorder.succeed(result.published);
     return result;
   } catch (error) {
-    const cause = failed(recorder, lost.signal.aborted ? lost.signal.reason : error);
-    // Nothing stays of a snapshot that was not published.
+    const cause = recorder.fail(lost.signal.aborted ? lost.signal.reason : error);
+    // An unpublished snapshot is removed.
     if (currentSnapshot(layout) !== target) rmSync(target, { recursive: true, force: true });
     throw cause;
   } finally {
-    // Not awaited: a client that hangs must not keep the lock.
+    // Not awaited, because a client that hangs must not keep the lock.
     void client?.close().catch(() => undefined);
     session?.close();
     try {
-      // If another run holds the lake now, the shared scratch folder is its own. A statement that was interrupted may
-      // still write here for a moment.
+      // If another run holds the lake now, the shared scratch folder belongs to it. An interrupted statement may still
+      // write here for a moment.
       rmSync(lock.isHeld() ? layout.work : folder, { recursive: true, force: true, maxRetries: 3 });
     } finally {
-      // The room that this run took is free again, so that its record fits on a disk that was full.
+      // The scratch space is free again, so the record fits on a disk that was full.
       recorder.close();
       lock.release();
       const error = recorder.record.exit_code === 0 ? await options.after?.() : undefined;
       if (error !== undefined) {
-        failed(recorder, error);
+        recorder.fail(error);
         recorder.close();
       }
       await observers.ended(recorder);
@@ -239,7 +238,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   }
 }
 
-/** The snapshot that a run builds on. A rebuild needs none: it repairs a lake whose snapshots are damaged. */
+/** The snapshot that a run builds on. A rebuild needs none, since it repairs a lake with damaged snapshots. */
 function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): BaseState | undefined {
   assertLink(layout);
   const isRebuild = pipeline === 'rebuild';
@@ -268,7 +267,7 @@ function overtaken({ output }: Layout): LotlakeError {
   );
 }
 
-/** The service that an output folder is of: that of its lake, else of what a run landed; null where neither says. */
+/** The service of the lake in an output folder, or else of its landing; null if neither names one. */
 export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): string | null {
   if (base !== undefined && base.manifest.origin !== null) return base.manifest.origin;
   const passes = listPasses(layout.landing);
@@ -277,8 +276,8 @@ export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): str
 }
 
 /**
- * Makes sure that a run asks the service that the lake is of: records of another would be merged with it, and its own
- * archived for their absence. Throws LAKE_ORIGIN.
+ * Throws LAKE_ORIGIN if a run would request another service than the one of the lake: the records of that service would be
+ * merged into the lake, and the records of the lake archived as absent.
  */
 export function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): void {
   const { origin } = job.config;

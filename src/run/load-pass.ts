@@ -11,11 +11,10 @@ import { contractFingerprint } from './find-pass.js';
 import type { Job } from './job.js';
 
 /**
- * Stages the records of a pass: the pages that it has, then those that `walk` lands while they come. Adds it to the passes
- * of the job.
- * @param changes selects the records to load; whole pages are loaded where it is undefined
- * @param walk lands and adds further pages, if any, and returns the manifest of the pass
- * @param onPage is told of each page that was there before
+ * Stages the records of a pass: of its landed pages first, then of the pages that `walk` lands. Adds the pass to the job.
+ * @param changes selects the records to load; without it whole pages are loaded
+ * @param walk lands and adds further pages, and returns the manifest of the pass
+ * @param onPage called for each page that was landed before
  * @param stagedBefore pages whose records another engine has staged
  */
 export async function loadPass(
@@ -35,15 +34,15 @@ export async function loadPass(
       onPage(page);
     }
     const manifest = await walk((page) => loader.add(page));
-    await note(job, { folder: pass.folder, manifest, ...(await loader.finish()), changes });
+    await addPass(job, { folder: pass.folder, manifest, ...(await loader.finish()), changes });
   } catch (error) {
     await loader.stop();
     throw error;
   }
 }
 
-/** Notes a pass, what it brought, and which members of it an earlier run has told of. */
-async function note(job: Job, loaded: LoadedPass): Promise<void> {
+/** Adds a loaded pass to the job, with its counts and its drift. */
+async function addPass(job: Job, loaded: LoadedPass): Promise<void> {
   job.passes.push(loaded);
   const { record } = job.recorder;
   record.records += loaded.manifest.records;
@@ -61,7 +60,7 @@ async function note(job: Job, loaded: LoadedPass): Promise<void> {
   record.drift.push(...drift.map(({ stream, path, since }) => ({ stream, path, since })));
 }
 
-/** The landed pages of a pass, compared with the contract of today. */
+/** The landed pages of a pass. Pages that were compared with another contract are compared with the present one. */
 export async function* comparedPages(job: Job, pass: Pass): AsyncGenerator<LandedPage> {
   const { stream: name, contract } = pass.manifest;
   const isSame = contract === contractFingerprint(name);
@@ -72,8 +71,8 @@ export async function* comparedPages(job: Job, pass: Pass): AsyncGenerator<Lande
 }
 
 /**
- * Tells the progress of a pass page by page, with the sums of all pages so far. Where the service does not say how many
- * pages to expect, the last complete pass of the same request does.
+ * Reports the progress of a pass page by page, with the sums of all pages so far. If the service does not say how many pages
+ * to expect, the number comes from the last complete pass of the same request.
  */
 export function progressOf(
   { reporter, layout }: Pick<Job, 'reporter' | 'layout'>,

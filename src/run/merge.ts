@@ -12,7 +12,7 @@ import { type ReconcileResult, reconcile } from '../reconcile/reconcile.js';
 import type { MergeContext } from '../reconcile/relations.js';
 import type { Job } from './job.js';
 
-/** What reconcile gave to the steps after it. */
+/** The result of reconcile, for the steps after it. */
 export type Merged = ReconcileResult & { readonly context: MergeContext };
 
 /** Merges staged rows into a new state folder and writes lotlake's own tables beside them. */
@@ -52,7 +52,10 @@ export async function reconcileInto(
   return { ...result, context };
 }
 
-/** Writes the row of this run, and those of all runs since the one that made the snapshot before, which it completes. */
+/**
+ * Writes the rows of this run and of all runs since the one that made the base. That run wrote its own row before it ended,
+ * so its row is written again.
+ */
 export function recordRun(job: Job, merged: Merged): Promise<void> {
   const { record, before } = job.recorder;
   const changed = Object.values(merged.counts);
@@ -61,12 +64,7 @@ export function recordRun(job: Job, merged: Merged): Promise<void> {
     updated: sumOf(changed, ({ updated }) => updated),
     gone: sumOf(changed, ({ gone }) => gone),
   });
-  record.counts = Object.fromEntries(
-    Object.entries(merged.counts).map(([table, { inserted, updated, unchanged, gone }]) => [
-      table,
-      { inserted, updated, unchanged, gone },
-    ]),
-  );
+  record.counts = merged.counts;
   const failing = unresolvedRuns(before);
   const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
   record.held = failing
@@ -100,23 +98,23 @@ function rowOf({ error, disk, limits, settings, stages, requests, counts, drift,
 }
 
 /**
- * Accounts for every record and row of a run. Throws RECONCILE_UNBALANCED, before anything is published, if a record or row is
- * lost or comes from nowhere.
- * @param after rows by table as the footers of the new files say
+ * Accounts for every record and row of a run. Throws RECONCILE_UNBALANCED, before anything is published, if a record or row
+ * is lost or comes from nowhere.
+ * @param after tables of the new snapshot, with row counts from the footers of its files
  */
 export function balance({ passes, pipeline }: Job, counts: Merged['counts'], after: Manifest['tables']) {
   const streams = [...new Set(passes.map(({ manifest }) => manifest.stream))].map((stream) => {
     const own = passes.filter(({ manifest }) => manifest.stream === stream);
     return {
       stream,
-      /** As the answers number them (`meta.from` to `meta.to`), or as they were cut where an answer does not say. */
+      /** As numbered by the answers (`meta.from` to `meta.to`), or as counted in an answer without numbers. */
       served: sumOf(own, ({ served }) => served),
       landed: sumOf(own, ({ records }) => records),
-      /** With those that came as the lake has them. */
+      /** Includes unchanged records. */
       loaded: sumOf(own, ({ loaded }) => loaded),
       unchanged: sumOf(own, ({ unchanged }) => unchanged),
       rejected: sumOf(own, ({ rejected }) => rejected),
-      /** Values that the loaded records lack, since they break the contract. */
+      /** Values of loaded records that became null, because they break the contract. */
       rejectedValues: sumOf(own, ({ rejectedValues }) => rejectedValues),
     };
   });
@@ -127,11 +125,11 @@ export function balance({ passes, pipeline }: Job, counts: Merged['counts'], aft
       table: name,
       before: change.unchanged + change.updated + change.gone,
       inserted: change.inserted,
-      /** Rows that their parent replaced; no other table loses rows. */
+      /** Rows that their parent replaced. Other tables never lose rows. */
       removed: gone === 'remove' ? change.gone : 0,
       after: after[name]?.rows ?? 0,
     };
-    /** Rows that a rebuild takes over from the published snapshot. */
+    /** Rows that a rebuild carried over from the published snapshot. */
     const carried = pipeline === 'rebuild' ? row.after - row.before - row.inserted + row.removed : 0;
     return [{ ...row, carried }];
   });

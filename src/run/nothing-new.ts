@@ -9,18 +9,18 @@ import type { ClosingRow } from '../reconcile/own-rows.js';
 import { fingerprintOf, rowCode } from './fingerprints.js';
 import type { Job } from './job.js';
 
-/** A window that reaches back further than this moves the time of the last pass on, though it is empty. */
+/** A longer window is published even if it is empty: otherwise the next window would have to reach back further. */
 const MOST_QUIET_MINUTES = 1440;
 
 /**
- * Whether a snapshot of this run would say nothing that the current one does not: every pass is a lookup or a whole
- * window, and none has a record. It publishes all the same
- * - on the first run of a day (UTC), since marts count days, and for a window longer than a day, since the next one
- *   would reach back further still;
- * - where a run of its pipeline that failed, or a pass of its last one that was not whole, stands as an alarm;
- * - where the current snapshot is damaged or its link is lost;
- * - where contract, SQL, seeds, settings or models of the user are others than those of the current snapshot;
- * - where vehicles that were asked for are gone, which `closings` keeps.
+ * Whether a snapshot of this run would equal the current one: every pass is a lookup or a complete window, and none has a
+ * record. The run publishes all the same
+ * - if it is the first run of a day (UTC), since marts count days;
+ * - if a window is longer than a day;
+ * - if there is an alarm about a failed run of its pipeline, or about an incomplete pass of the last one;
+ * - if the current snapshot is damaged or its link is lost;
+ * - if contract, SQL, seeds, settings or models of the user differ from those of the current snapshot;
+ * - if it looked up vehicles, which `closings` records.
  */
 export async function isNothingNew(
   job: Job,
@@ -45,7 +45,7 @@ function isQuiet({ manifest: { kind, complete, records, request } }: LoadedPass)
   return records === 0 && (isShort || kind === 'lookup');
 }
 
-/** Whether an alarm stands that a pass of the last run of this pipeline was not whole. */
+/** Whether there is an alarm about an incomplete pass of the last run of this pipeline. */
 async function hasUnprovenPass(
   { session, pipeline }: Job,
   { folder, manifest }: BaseState,
@@ -59,7 +59,7 @@ async function hasUnprovenPass(
   return alarms > 0;
 }
 
-/** Fingerprint of all that tables and marts are made by, besides the records. */
+/** Fingerprint of everything that decides the tables and marts, except the records. */
 export function recipeOf(job: Job): string {
   const { models, checks = readChecks() } = job.modelling;
   return fingerprintOf([rowCode(), job.recorder.record.limits, models, checks, job.own]);

@@ -10,9 +10,9 @@ import { type ModelResult, orderedModels, type RunModelsOptions, runModels } fro
 import { checkTests, readQuery } from '../query/read-only.js';
 
 /**
- * Reads the models and checks of the user, in the order in which they can run. Nothing runs: DuckDB only parses them.
- * Throws LotlakeError: MODEL_DEFINITION for a name that is taken, and for SQL that is not one SELECT which only reads;
- * MODEL_GRAPH for what reads a table that is not there.
+ * Reads the models and checks of the user, in the order in which they can run. DuckDB parses them and runs none. Throws
+ * MODEL_DEFINITION for a name that is taken and for SQL that is not a single read-only SELECT, and MODEL_GRAPH for a model
+ * that reads a table which does not exist.
  */
 export async function readOwnModels(
   connection: DuckDBConnection,
@@ -30,11 +30,11 @@ export async function readOwnModels(
 }
 
 /**
- * Computes and tests the models of the user one after the other, then their checks. What fails, and what reads it, is left
- * out: the tables and marts of lotlake do not need it, so that the run can publish.
+ * Computes and tests the models of the user one after the other, then their checks. A model that fails is left out, with
+ * all models that read it: lotlake's own tables and marts do not need it, so the run can publish.
  * @param connection has the tables and marts of lotlake
- * @param warn is told of each model and check that is left out
- * @returns the models that were computed, their tests, and what of them goes into the manifest
+ * @param warn called for each model and check that is left out
+ * @returns the models that were computed, their tests, and their entry in the manifest
  */
 export async function runOwnModels(
   connection: DuckDBConnection,
@@ -49,7 +49,7 @@ export async function runOwnModels(
       await work();
     } catch (error) {
       if (!(error instanceof LotlakeError && error.stage === 'model')) throw error;
-      // What is missing was there when the run began to read the models.
+      // Every model existed when the run read the models, so a missing one was left out.
       const reason = error.code === 'MODEL_GRAPH' ? 'it reads a model that is left out' : error.message;
       leftOut.set(name, reason);
       warn(`${name} of your own models is left out of the snapshot: ${reason}`);

@@ -2,25 +2,27 @@ import { hostname } from 'node:os';
 import type { Config, InForce } from '../config/config.js';
 import { exitCodes, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
-import { currentId, type Layout } from '../lake/layout.js';
+import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
+import { currentId, layoutOf } from '../lake/layout.js';
 import { diskOf, type RunRecord, readRuns, settleKilled, writeRun } from '../lake/run-records.js';
 import type { TestFailures } from '../model/data-tests.js';
 import { describeError } from './describe-error.js';
 
-/** Milliseconds between two records of the progress of a stage. */
+/** Milliseconds after which the progress of a stage is written again. */
 const INTERVAL = 10_000;
 
-/** What a record begins with. */
-interface Attempt {
-  readonly layout: Layout;
+/** What a record needs to know of its run. */
+interface RecorderOptions {
   readonly runId: string;
   readonly pipeline: string;
   readonly config: Config;
   readonly settings: readonly InForce[];
-  /** Token of the lock; undefined for a run that did not get it. */
+  /** Token of the lock; undefined if the run did not get the lock. */
   readonly token?: string;
+  /** Aborted if the user interrupts the run. */
+  readonly interrupt: AbortSignal | undefined;
   readonly now: () => Date;
-  /** Told once if the record cannot be written. The run goes on. */
+  /** Called once if the record cannot be written. The run goes on. */
   readonly warn: (message: string) => void;
 }
 
@@ -28,10 +30,20 @@ interface Attempt {
 export type Recorder = Readonly<ReturnType<typeof openRecorder>>;
 
 /** Opens the record of a run. With the lock, it also closes the records of runs that were killed. */
-export function openRecorder({ layout, runId, pipeline, config, settings, token, now, warn }: Attempt) {
+export function openRecorder({
+  runId,
+  pipeline,
+  config,
+  settings,
+  token,
+  interrupt,
+  now,
+  warn,
+}: RecorderOptions) {
+  const layout = layoutOf(config.output);
   let isLost = false;
-  /** Reads or writes records, or does without them. */
-  const attempt = <T>(work: () => T): T | undefined => {
+  /** Reads or writes records. An error is a warning. */
+  const orWarn = <T>(work: () => T): T | undefined => {
     try {
       return work();
     } catch (error) {
@@ -40,8 +52,8 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
       return undefined;
     }
   };
-  const before = attempt(() => readRuns(layout)) ?? [];
-  const killed = token === undefined ? [] : (attempt(() => settleKilled(layout, before)) ?? []);
+  const before = orWarn(() => readRuns(layout)) ?? [];
+  const killed = token === undefined ? [] : (orWarn(() => settleKilled(layout, before)) ?? []);
   const began = now().toISOString();
   const record: RunRecord = {
     ...{ run_id: runId, attempt: 1 + (before.at(-1)?.attempt ?? 0), pipeline, version },
@@ -62,7 +74,7 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
   const write = (): void => {
     written = performance.now();
     record.updated_at = now().toISOString();
-    attempt(() => writeRun(layout, record));
+    orWarn(() => writeRun(layout, record));
   };
   const endStage = (): void => {
     const stage = record.stages.at(-1);
@@ -71,40 +83,46 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
   if (token !== undefined) write();
   return {
     record,
-    /** Runs that began before, oldest first. */
+    /** Earlier runs, oldest first. */
     before,
-    /** Those of them whose end nobody has told, since they were killed. */
+    /** Killed runs among them that no observer was told of. */
     killed,
-    /** What the data tests found. */
+    /** Results of the data tests. */
     tests: [] as TestFailures[],
-    /** Begins a stage and ends the one before. */
+    /** Ends the present stage and begins another. */
     step(name: string, detail: string | null = null): void {
       endStage();
       record.stages.push({ name, detail, started_at: now().toISOString(), ended_at: null, counts: {} });
       write();
     },
-    /** Notes how far the stage is. */
+    /** Records the progress of the stage. */
     progress(counts: Readonly<Record<string, number>>): void {
       Object.assign(record.stages.at(-1)?.counts ?? {}, counts);
       if (performance.now() - written > INTERVAL) write();
     },
-    /** Notes the answer to a request by its status; `failed` for none. */
+    /** Counts the answer to a request by its status; `failed` if there was none. */
     answered(status: number | 'failed'): void {
       record.requests[status] = (record.requests[status] ?? 0) + 1;
     },
-    /** Notes that the run ended as it should. */
+    /** Records that the run succeeded. */
     succeed(isPublished: boolean): void {
       record.outcome = isPublished ? 'published' : 'nothing_new';
       record.exit_code = 0;
     },
-    /** Notes the error that ended the run; it may have come after the snapshot was published. */
-    fail(cause: unknown, isInterrupted: boolean): void {
-      const { code, stage, message, hint, outcome } = isInterrupted ? interrupted() : describeError(cause);
+    /**
+     * Records the error that ended the run, maybe after the snapshot was published. Returns the error to throw, which names
+     * a full disk or memory as the cause.
+     */
+    fail(error: unknown): unknown {
+      const cause = diskFullError(error, config.output) ?? outOfMemoryError(error, config.memory) ?? error;
+      const described = interrupt?.aborted === true ? interrupted() : describeError(cause);
+      const { code, stage, message, hint, outcome } = described;
       record.error = { code, stage, message, hint: hint ?? null };
       record.outcome = currentId(layout) === runId ? 'published' : outcome;
       record.exit_code = exitCodes[outcome];
+      return cause;
     },
-    /** Ends the record; again after what came later than the end of the run. */
+    /** Ends the record. Called again if an error follows the end of the run. */
     close(): void {
       endStage();
       record.ended_at = now().toISOString();
@@ -112,7 +130,7 @@ export function openRecorder({ layout, runId, pipeline, config, settings, token,
       try {
         record.disk = diskOf(layout);
       } catch {
-        // The folder is gone, or cannot be read; the run has said so.
+        // The folder is gone or cannot be read, which the run has reported.
       }
       write();
     },

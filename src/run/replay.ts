@@ -16,20 +16,20 @@ import type { Job } from './job.js';
 import { loadPass, progressOf } from './load-pass.js';
 import { type Merged, reconcileInto } from './merge.js';
 
-/** The landed passes that one run used. */
+/** The passes that one run used. */
 export interface Night {
   readonly runId: string;
   readonly passes: readonly Pass[];
-  /** Pages whose records another engine has staged. */
+  /** Pages whose records Spark has staged. */
   readonly stagedBefore?: ReadonlySet<LandedPage>;
 }
 
-/** Folder with the rows that are staged for a night. */
+/** Folder of the staged rows of a night. */
 export const stageOf = (job: Job, runId: string): string => join(job.work, `stage-${runId}`);
 
 /**
- * The nights that landing holds, oldest first, after their pages were compared with their checksums. Throws LAND_FAILED
- * where a page is damaged, a pass cannot be read, or there is none.
+ * The nights in landing, oldest first. Their pages were compared with their checksums. Throws LAND_FAILED if a page is
+ * damaged, a pass cannot be read, or there is no night.
  */
 export async function landedNights(job: Job, carriers: readonly BaseState[]): Promise<readonly Night[]> {
   const nights = groupByRun(job, await publishedPasses(job, carriers));
@@ -42,8 +42,8 @@ export async function landedNights(job: Job, carriers: readonly BaseState[]): Pr
 }
 
 /**
- * Ids of the passes that the snapshots name; undefined where none can tell. A run that dies right after its switch has
- * not marked its own.
+ * Ids of the passes that the snapshots name; undefined if no snapshot can say. A run that was killed right after its switch
+ * did not mark its passes as published.
  */
 async function publishedPasses(
   job: Job,
@@ -60,7 +60,7 @@ async function publishedPasses(
   return new Set(named.map((row) => String(row.pass_id)));
 }
 
-/** A pass that cannot be read is left out where the lake was not made from it. Throws LAND_FAILED where it may have been. */
+/** Leaves out an unreadable pass that the lake was not made from. Throws LAND_FAILED if the lake may have been made from it. */
 function leaveOut(
   job: Job,
   { folder, pass_id, reason }: UnreadablePass,
@@ -86,7 +86,7 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
   for (const pass of unreadable) leaveOut(job, pass, known);
   for (const pass of passes) {
     const { state, published, pass_id, run_id, pages } = pass.manifest;
-    // A night that was never published is no part of what the lake knows.
+    // The lake was not made from a night that was never published.
     if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
     if (!isWhole(pass))
       throw new LotlakeError('LAND_FAILED', `${pass.folder} has ${pass.pages.length} of its ${pages} pages`, {
@@ -101,7 +101,7 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
     .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
 }
 
-/** Throws LAND_FAILED where a page is not as it was landed, before hours go into the others. */
+/** Throws LAND_FAILED if a page has changed since it was landed, before hours are spent on the others. */
 async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void> {
   job.reporter.step('check', 'the pages of landing against their checksums');
   const damaged: string[] = [];
@@ -131,20 +131,20 @@ export async function replay(
   const own: Job = { ...job, stage, passes: [] };
   for (const pass of night.passes) {
     const { stream, pass_id } = pass.manifest;
-    const tell = progressOf(job, { ...pass, pages: [] });
-    // The fingerprints of its records are kept for the night after, whatever the lake knows.
+    const report = progressOf(job, { ...pass, pages: [] });
+    // Without a base every record is fresh, so the next night gets the fingerprints of all records.
     const changes = stream === 'cars' ? watchChanges(job, undefined, pass_id) : undefined;
     const walked = async () => pass.manifest;
-    const onPage = (page: LandedPage): void => tell(page, pass.pages.length);
+    const onPage = (page: LandedPage): void => report(page, pass.pages.length);
     await loadPass(own, pass, changes, walked, onPage, night.stagedBefore);
   }
   const startedAt = own.passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
-  // What a night was allowed to archive was decided in that night.
+  // The shrink guard decided in that night.
   return reconcileInto(own, { target, base, runId, startedAt, allowShrink: true });
 }
 
-/** The state of a replayed night, as the base of the next. */
-export async function sealed(job: Job, { context }: Merged): Promise<BaseState> {
+/** Describes the state of a replayed night, so that the next night can build on it. */
+export async function sealNight(job: Job, { context }: Merged): Promise<BaseState> {
   const { runId, target: folder, stage } = context;
   const fingerprints = await recordFingerprints(context);
   rmSync(stage, { recursive: true, force: true });
@@ -152,23 +152,22 @@ export async function sealed(job: Job, { context }: Merged): Promise<BaseState> 
     ...{ run_id: runId, snapshot_id: runId, pipeline: 'rebuild', fingerprints },
     ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [], last_pass_at: {} },
   };
-  // The rebuild has one row, written at its end.
+  // A rebuild writes its one row of `runs` at its end.
   const own = ownTables.filter(({ name }) => name !== 'runs');
   const { connection } = job.session;
   const described = await describeSnapshot(connection, folder, job.schemas, [], own);
   return { folder, manifest: { ...facts, ...described } };
 }
 
-/** A snapshot that is carried over from. */
+/** A snapshot from which a rebuild carries rows over. */
 interface Carrier extends BaseState {
-  /** Whether it has all of its files as they were written. */
+  /** Whether all of its files are as they were written. */
   readonly isSound: boolean;
 }
 
 /**
- * The snapshots that a rebuild carries rows over from, best first. The published snapshot comes first, without its damaged
- * files. If it has some, the newest sound snapshot before it stands in for them. Warns of the damage. Empty if nothing
- * was published, or nothing can be read.
+ * The snapshots from which a rebuild carries rows over: the published one without its damaged files and, if it has such
+ * files, the newest sound snapshot before it. Warns of the damage. Empty if nothing was published, or nothing can be read.
  */
 export async function findCarriers(job: Job): Promise<Carrier[]> {
   const current = currentSnapshot(job.layout);
@@ -184,7 +183,7 @@ export async function findCarriers(job: Job): Promise<Carrier[]> {
     }
     const lost = await lostFiles(job, folder, manifest);
     const isSound = lost.length === 0;
-    // After a damaged snapshot only a sound one adds anything.
+    // After a damaged snapshot, look for a sound one.
     if (carriers.length > 0 && !isSound) continue;
     carriers.push({ folder, manifest: withoutFiles(manifest, lost), isSound });
     if (isSound) return carriers;
@@ -193,7 +192,7 @@ export async function findCarriers(job: Job): Promise<Carrier[]> {
   return carriers;
 }
 
-/** Files of tables that are not as the manifest says. Marts are computed again from the tables. */
+/** Files of tables that differ from the manifest. Marts do not matter, since they are computed again. */
 async function lostFiles(job: Job, folder: string, manifest: Manifest): Promise<Problem[]> {
   const problems = await verifyFiles(folder, { ...manifest, marts: {} }, job.signal);
   return problems.filter(

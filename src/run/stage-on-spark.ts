@@ -19,12 +19,12 @@ import type { Job } from './job.js';
 import { comparedPages } from './load-pass.js';
 import { type Night, stageOf } from './replay.js';
 
-/** Pages that Spark stages at once: some 30 GB of landing, and as much again of staged rows on disk. */
+/** Pages that Spark stages at once: some 30 GB of landing, and as many bytes of staged rows on disk. */
 const MOST_PAGES = 20_000;
 
 /**
- * The nights, once Spark has staged what fits the contract of them, a number of nights at a time. The other pages are left
- * to load. The output folder must have the same path on every worker. Throws SPARK_*.
+ * Yields the nights once Spark has staged their pages that fit the contract, some nights at a time. DuckDB loads the other
+ * pages. The output folder must have the same path on every worker. Throws SPARK_*.
  */
 export async function* stagedOnSpark(job: Job, nights: readonly Night[]): AsyncGenerator<Night> {
   let chunk: Night[] = [];
@@ -42,13 +42,13 @@ export async function* stagedOnSpark(job: Job, nights: readonly Night[]): AsyncG
 /** A batch with its pages. */
 interface Planned extends SparkBatch {
   readonly pages: readonly LandedPage[];
-  /** Records of the pages that each run landed. */
+  /** Number of records by the run that landed them. */
   readonly records: ReadonlyMap<string, number>;
 }
 
 /** Passes of one stream whose records can be typed together. */
 interface Group extends Pick<SparkBatch, 'stream'> {
-  /** Members that are kept in `extra`, and those that are not. */
+  /** Unknown members that are kept in `extra`, and those that are not. */
   readonly learned: Set<string>;
   readonly leftOut: Set<string>;
   readonly passes: Pass[];
@@ -56,7 +56,7 @@ interface Group extends Pick<SparkBatch, 'stream'> {
 
 async function stageNights(job: Job, given: readonly Night[]): Promise<Night[]> {
   const nights: Night[] = [];
-  for (const night of given) nights.push({ ...night, passes: await compared(job, night.passes) });
+  for (const night of given) nights.push({ ...night, passes: await comparedPasses(job, night.passes) });
   const batches = groupsOf(nights).flatMap((group, i) => batchOf(group, join(job.work, 'spark', String(i))));
   const pages = batches.flatMap((batch) => batch.pages);
   if (pages.length === 0) return nights;
@@ -71,8 +71,8 @@ async function stageNights(job: Job, given: readonly Night[]): Promise<Night[]> 
   return nights.map((night) => ({ ...night, stagedBefore }));
 }
 
-/** Passes with their pages compared with the contract of today. */
-async function compared(job: Job, passes: readonly Pass[]): Promise<Pass[]> {
+/** Passes whose pages are compared with the present contract. */
+async function comparedPasses(job: Job, passes: readonly Pass[]): Promise<Pass[]> {
   const found: Pass[] = [];
   for (const pass of passes) {
     const pages: LandedPage[] = [];
@@ -83,7 +83,7 @@ async function compared(job: Job, passes: readonly Pass[]): Promise<Pass[]> {
   return found;
 }
 
-/** The passes of each stream together, unless one keeps a member that the other does not. */
+/** Groups the passes of each stream. Passes are apart if one keeps a member in `extra` that another leaves out. */
 function groupsOf(nights: readonly Night[]): Group[] {
   const groups: Group[] = [];
   for (const own of nights.flatMap((night) => night.passes.map((pass) => groupOf(pass)))) {
@@ -97,7 +97,7 @@ function groupsOf(nights: readonly Night[]): Group[] {
 }
 
 function groupOf(pass: Pass): Group {
-  // What it warns of, load says.
+  // Load gives the warnings.
   const drift = new Drift({ pass, warn: () => undefined });
   for (const page of pass.pages) drift.learn(page);
   const leftOut = drift.reports().flatMap(({ path, kept }) => (kept ? [] : [path]));
@@ -109,14 +109,14 @@ function groupOf(pass: Pass): Group {
   };
 }
 
-/** Whether two groups keep the same of what both have. Names of Spark are blind to case. */
+/** Whether two groups agree on the members to keep. Spark ignores the case of names. */
 function isCompatible(a: Group, b: Group): boolean {
   const learned = new Set([...a.learned, ...b.learned]);
   const names = new Set([...learned].map((path) => path.toLowerCase()));
   return names.size === learned.size && ![...a.leftOut, ...b.leftOut].some((path) => learned.has(path));
 }
 
-/** The pages of a group that fit the contract; none if no page does. */
+/** The batch of the pages of a group that fit the contract; none if no page fits. */
 function batchOf({ stream, passes, ...group }: Group, target: string): Planned[] {
   const learned = [...group.learned].sort();
   const { texts, mixed } = textsOf(passes.flatMap(({ pages }) => pages.flatMap(({ drift }) => drift)));
@@ -142,12 +142,12 @@ function batchOf({ stream, passes, ...group }: Group, target: string): Planned[]
   return [{ stream, learned, texts, folders, plan, target, pages, records }];
 }
 
-/** Folder of the rows of a run, which Spark stages as `<table>/_run=<run>/<rest>`. */
+/** Prefix of the folder of a run: Spark stages its rows as `<table>/_run=<run>/<rest>`. */
 const RUN = '_run=';
 
 /**
- * Sees that the table with a row for each record has those of each run, since a worker that has another folder under this
- * path loses its rows without an error. Throws SPARK_FAILED.
+ * Throws SPARK_FAILED if the table with one row for each record lacks rows of a run. A worker that has another folder under
+ * the same path loses its rows without an error.
  */
 async function assertStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
   const table = lakeTables().find((each) => each.stream === stream.name && each.sql.includes('from records'));
@@ -166,7 +166,7 @@ async function assertStaged(job: Job, { stream, target, records }: Planned): Pro
   }
 }
 
-/** Moves the staged files to the nights that they are of. Each table has at least one, so that a table without a row is merged, too. */
+/** Moves the staged files to their nights. A table without rows gets an empty file, so that it is merged, too. */
 async function moveStaged(job: Job, { stream, target, records }: Planned): Promise<void> {
   for (const { path } of fileSizes(target, '')) {
     const [table = '', run = '', ...rest] = path.split(sep);

@@ -14,33 +14,33 @@ import { enumerations } from '../service/contract/enumerations.js';
 import { isFailure } from '../service/errors.js';
 import { requests } from '../service/requests.js';
 import { type Stream, streams } from '../service/streams.js';
-import { idsIn } from './fingerprints.js';
+import { vehicleIds } from './fingerprints.js';
 import type { Job } from './job.js';
 import { progressOf } from './load-pass.js';
 
-/** One list of a stream; a stream with one list needs none. */
+/** One of the lists of a stream. */
 export interface List {
-  /** What distinguishes the list in its stream, such as the state whose cities it holds. */
+  /** Unique in the stream, such as the id of the state whose cities it holds; empty if the stream has one list. */
   readonly name: string;
-  /** What the list is asked for beside the parameters of the pass. */
-  readonly parameters?: Asked;
-  /** Source that the list is of: a key that lacks it loses this list and no other. */
+  /** Parameters of the list beside those of the pass. */
+  readonly parameters?: RequestParameters;
+  /** The only source in the list. A key without this source loses the list and no other. */
   readonly source?: number;
 }
 
-/** Parameters by the service's names; flags are booleans. */
-export type Asked = Readonly<Record<string, unknown>>;
+/** Parameters by the names of the service; flags are booleans. */
+export type RequestParameters = Readonly<Record<string, unknown>>;
 
 interface PassWalk {
   readonly job: Job;
   readonly pass: Pass;
-  readonly parameters: Asked;
+  readonly parameters: RequestParameters;
   readonly add: (page: LandedPage) => void;
   readonly lists: readonly List[];
   readonly changes: Changes | undefined;
 }
 
-/** Whether a stream is walked as a scroll. */
+/** Whether the pages of a stream are requested as a scroll. */
 export const isScroll = ({ config }: Job, { name }: Stream): boolean =>
   name === 'cars' && config.paging === 'scroll';
 
@@ -51,13 +51,13 @@ export async function walkPass(walking: PassWalk): Promise<PassManifest> {
   const { job, pass, lists } = walking;
   const walked: Walked[] = [];
   const sinkOf = sinksOf(pass, walking.changes);
-  const tell = progressOf(job, pass);
+  const report = progressOf(job, pass);
   if (lists.every((list) => list.source === undefined)) await watchSources(walking);
   for (const list of lists) {
     const sink = sinkOf(list.name);
     const onPage = (page: LandedPage): void => {
       walking.add(page);
-      tell(page, lists.length === 1 ? page.lastPage : null);
+      report(page, lists.length === 1 ? page.lastPage : null);
     };
     try {
       walked.push({ list, ...(await walkList(walking, list, { sink, onPage })) });
@@ -76,10 +76,10 @@ export async function walkPass(walking: PassWalk): Promise<PassManifest> {
 }
 
 /**
- * Notes which sources the key lacks, at the end of every full pass and at each start of one over all sources. A key that
- * loses a source during a pass gets vehicles without the lots of that source, as if they had left. If sources are asked
- * for one by one, a list that is refused from the start is left out.
- * @param among sources that were walked one by one; null where they were asked for together
+ * Records which sources the key lacks: at the end of every full pass, and at the start if it is over all sources together.
+ * A key that loses a source during a pass gets vehicles without the lots of that source, as if the lots had left. If sources
+ * are requested one by one, a list that is refused from the start is left out.
+ * @param among sources that were requested one by one; null if they were requested together
  */
 async function watchSources(walking: PassWalk, among: readonly number[] | null = null): Promise<void> {
   const { job, pass } = walking;
@@ -91,7 +91,7 @@ async function watchSources(walking: PassWalk, among: readonly number[] | null =
   );
 }
 
-/** Sources of lists; null where they were asked for together. */
+/** Sources that were requested one by one; null if they were requested together. */
 function sourcesOf(walked: readonly Walked[]): number[] | null {
   const sources = walked.flatMap(({ list }) => list.source ?? []);
   return sources.length === 0 ? null : sources;
@@ -118,8 +118,8 @@ async function walkList(
 }
 
 /**
- * Whether the list of a window moved between the runs that walked it. Then a record may have slipped into a page that was
- * landed before. Full passes find that out by reading borders again.
+ * Whether the list of a window moved between the runs that walked it, so that a record may have slipped into a page that
+ * was landed before. Full passes notice that when they read borders again.
  */
 function hasMoved({ manifest, pages }: Pass, walked: readonly Walked[]): boolean {
   const totals = new Map(walked.map(({ list, total }) => [list.name, total]));
@@ -129,7 +129,7 @@ function hasMoved({ manifest, pages }: Pass, walked: readonly Walked[]): boolean
 
 const MOVED = 'the list moved while the pass stood still; the next window covers it';
 
-/** What the walks over all lists prove together. A window with any doubt is incomplete: the next one covers it. */
+/** What the walks over all lists prove together. A window with any doubt is incomplete, and the next window covers it. */
 function endOf(pass: Pass, walked: readonly Walked[]): Omit<Parameters<typeof endPass>[1], 'run_id'> {
   const isComplete = ({ complete, reason }: WalkResult): boolean =>
     complete && (pass.manifest.kind === 'full' || reason === null);
@@ -152,9 +152,9 @@ function endOf(pass: Pass, walked: readonly Walked[]): Omit<Parameters<typeof en
 }
 
 /**
- * Whether the lake has an active vehicle whose id lies between two others, borders left out; undefined where nothing
- * was published yet.
- * @param source counts only vehicles with an active lot on it
+ * A function that says whether the lake has an active vehicle with an id between two others; undefined if nothing was
+ * published yet.
+ * @param source counts only vehicles with an active lot on this source
  */
 async function knownVehicles(
   job: Job,
@@ -166,25 +166,25 @@ async function knownVehicles(
     source === undefined
       ? `${globRelation(snapshot, 'vehicles', false)} where not archived`
       : `${globRelation(snapshot, 'lots', true)} where not archived and domain_id = ${source}`;
-  const ids = await idsIn(job.session.connection, `select distinct vehicle_id from ${known}`);
+  const ids = await vehicleIds(job.session.connection, `select distinct vehicle_id from ${known}`);
   return (low, high) => (ids[indexAbove(ids, low)] ?? high) < high;
 }
 
 /**
- * Sources with active lots in the lake that the service refuses to the key at this moment: one small request for each
- * source that the lake knows. Vehicles come without the lots of such a source, as if these had gone.
+ * Sources with active lots in the lake that the service refuses to the key at this moment. Sends one small request for each
+ * source in the lake. Vehicles come without the lots of a refused source, as if the lots had left.
  */
 async function hiddenSources({ job }: PassWalk, among: readonly number[] | null): Promise<number[]> {
   const snapshot = job.base?.folder;
   if (snapshot === undefined) return [];
-  const asked = among ?? Object.keys(enumerations.domain);
+  const candidates = among ?? Object.keys(enumerations.domain);
   const listed = await rows(
     job.session.connection,
     `select distinct domain_id from ${globRelation(snapshot, 'lots', true)}
-    where not archived and domain_id in (${asked.join(', ')}) order by domain_id`,
+    where not archived and domain_id in (${candidates.join(', ')}) order by domain_id`,
   );
-  const ask = (selected: { readonly domain_id?: number }): Promise<unknown> => {
-    // The host of a scroll may know no pages.
+  const probe = (selected: { readonly domain_id?: number }): Promise<unknown> => {
+    // A host that offers scrolls may not offer pages.
     const { path, query } = isScroll(job, streams.cars)
       ? requests.carsScroll.from({ ...selected, limit: 1 })
       : requests.cars.from({ ...selected, per_page: 1 });
@@ -194,11 +194,11 @@ async function hiddenSources({ job }: PassWalk, among: readonly number[] | null)
   for (const { domain_id } of listed) {
     const source = Number(domain_id);
     try {
-      await ask({ domain_id: source });
+      await probe({ domain_id: source });
     } catch (error) {
       if (!isFailure(error, 'SERVICE_SOURCE_REFUSED', 'SERVICE_BAD_REQUEST')) throw error;
-      // A 400 is about the source where the same request without it is answered.
-      if (error.code === 'SERVICE_BAD_REQUEST') await ask({});
+      // A 400 is about the source if the same request without the source succeeds.
+      if (error.code === 'SERVICE_BAD_REQUEST') await probe({});
       hidden.push(source);
     }
   }

@@ -7,16 +7,16 @@ import type { StreamName } from '../service/streams.js';
 import type { StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';
 
-/** Totals are asked for, because account defaults differ (service.md). */
+/** Requests totals explicitly, because account defaults differ (service.md). */
 const PAGED = { simple_paginate: false } as const;
 
-/** What every pass over `/cars` asks for. */
+/** Parameters of every pass over `/cars`. */
 export const CARS = { ...PAGED, prices_history: true } as const;
 
-/** Minutes by which a window reaches back past the start of the last pass: clocks differ, and updates arrive late. */
+/** Minutes by which a window starts before the last pass did: clocks differ, and updates arrive late. */
 const OVERLAP_MINUTES = 60;
 
-/** The archive since the last pass over it that the lake holds, with an overlap; all of it where that is too long ago. */
+/** Requests the archive since the last archive pass in the lake, with an overlap; the whole archive if that is too long ago. */
 export function archiveRequest(job: Job): StreamRequest {
   const elapsed = minutesSince(job, 'archived_lots');
   if (elapsed > MOST_MINUTES) return { kind: 'full', parameters: PAGED };
@@ -24,8 +24,8 @@ export function archiveRequest(job: Job): StreamRequest {
 }
 
 /**
- * What changed in the feed since the last pass over it that the lake holds, with an overlap. Throws ConfigError where
- * no window reaches back so far.
+ * Requests what changed in the feed since the last feed pass in the lake, with an overlap. Throws ConfigError if no window
+ * reaches back that far.
  */
 export function changesRequest(job: Job): StreamRequest {
   const { sources } = job.config;
@@ -42,26 +42,30 @@ export function changesRequest(job: Job): StreamRequest {
       'a full pass is due: lotlake run nightly',
     );
   }
-  return { kind: 'window', parameters: { ...CARS, minutes: windowOf(elapsed) }, sources };
+  const minutes = windowOf(elapsed);
+  const detail = `cars, the last ${minutes} minutes`;
+  return { kind: 'window', parameters: { ...CARS, minutes }, sources, detail };
 }
 
 const windowOf = (elapsed: number): number => Math.min(Math.ceil(elapsed) + OVERLAP_MINUTES, MOST_MINUTES);
 
 /**
- * Minutes since the start of the last whole pass over a stream that the lake holds, infinite where there is none; of some
- * of its sources, since the earliest of their last ones.
+ * Minutes since the start of the last whole pass over a stream in the lake; infinite if there is none. With `sources`, each
+ * of them has a last pass, and the earliest of these counts.
  */
 export function minutesSince(job: Job, stream: StreamName, sources?: readonly number[]): number {
   const last = job.base?.manifest.last_pass_at ?? {};
   const startOf = (name: string): number => Date.parse(last[name] ?? '') || Number.NEGATIVE_INFINITY;
-  const overAll = startOf(stream);
-  const starts = sources?.map((source) => Math.max(overAll, startOf(streamOf(stream, source)))) ?? [overAll];
+  const allSources = startOf(stream);
+  const starts = sources?.map((source) => Math.max(allSources, startOf(streamOf(stream, source)))) ?? [
+    allSources,
+  ];
   return (job.now().getTime() - Math.min(...starts)) / 60_000;
 }
 
 type PassTimes = Manifest['last_pass_at'];
 
-/** Starts of the whole passes that a state holds, after the passes of one night: what a window has to reach back to. */
+/** Starts of the last whole passes in a state, once the passes of one night are merged: the next window begins there. */
 export function passTimes(base: BaseState | undefined, passes: readonly LoadedPass[]): PassTimes {
   const walked = passes.map(({ manifest }) => manifest).filter(({ kind }) => kind !== 'lookup');
   const merged = walked.flatMap(({ stream, sources, complete, started_at }) => {
@@ -71,12 +75,12 @@ export function passTimes(base: BaseState | undefined, passes: readonly LoadedPa
   return { ...base?.manifest.last_pass_at, ...Object.fromEntries(merged) };
 }
 
-/** The later start of each of two: what a rebuild replays is older than what the snapshot that it carries over knew. */
+/** The later start for each stream: a rebuild may replay older passes than the snapshot knew that it carries over. */
 export function laterTimes(replayed: PassTimes, known: PassTimes | undefined): PassTimes {
   const latest = { ...replayed };
   for (const [name, at] of Object.entries(known ?? {})) if (at > (latest[name] ?? '')) latest[name] = at;
   return latest;
 }
 
-/** What a manifest calls the part of a stream that is of one source. */
+/** Key in a manifest for one source of a stream. */
 const streamOf = (stream: StreamName, source: number): string => `${stream}:${source}`;
