@@ -106,24 +106,18 @@ export async function runJob<T extends { readonly published: boolean }>(
   work: (job: Job) => Promise<T>,
 ): Promise<T> {
   const now = options.now ?? (() => new Date());
-  const { modelling, config, settings = [] } = options;
+  const { modelling, config } = options;
   const layout = layoutOf(config.output);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
-  const recorded = {
-    pipeline,
-    config,
-    settings,
-    interrupt: options.signal,
-    now,
-    warn: options.reporter.warn,
-  };
+  const recorderOf = (runId: string, token?: string) =>
+    openRecorder({ ...options, now, pipeline, runId, token });
   const lock = await takeLock(layout.lock, {
     ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
   }).catch(async (error: unknown) => {
-    const recorder = openRecorder({ ...recorded, runId: newId(now()) });
+    const recorder = recorderOf(newId(now()));
     const cause = recorder.fail(error);
     recorder.close();
     await openObservers(options).ended(recorder);
@@ -133,7 +127,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   const began = currentSnapshot(layout);
   const startedAt = now();
   const runId = newId(startedAt);
-  const recorder = openRecorder({ ...recorded, runId, token: lock.token });
+  const recorder = recorderOf(runId, lock.token);
   const observers = openObservers(options);
   const folder = join(layout.work, runId);
   const target = join(layout.snapshots, runId);

@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import type { Config, InForce } from '../config/config.js';
 import { exitCodes, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
 import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
@@ -7,47 +6,33 @@ import { currentId, layoutOf } from '../lake/layout.js';
 import { diskOf, type RunRecord, readRuns, settleKilled, writeRun } from '../lake/run-records.js';
 import type { TestFailures } from '../model/data-tests.js';
 import { describeError } from './describe-error.js';
+import type { Job, JobOptions } from './job.js';
 
 /** Milliseconds after which the progress of a stage is written again. */
 const INTERVAL = 10_000;
 
-/** What a record needs to know of its run. */
-interface RecorderOptions {
-  readonly runId: string;
-  readonly pipeline: string;
-  readonly config: Config;
-  readonly settings: readonly InForce[];
-  /** Token of the lock; undefined if the run did not get the lock. */
-  readonly token?: string;
-  /** Aborted if the user interrupts the run. */
-  readonly interrupt: AbortSignal | undefined;
-  readonly now: () => Date;
-  /** Called once if the record cannot be written. The run goes on. */
-  readonly warn: (message: string) => void;
-}
+/** What a record needs of its run. */
+type RecorderOptions = JobOptions &
+  Pick<Job, 'pipeline' | 'runId' | 'now'> & {
+    /** Token of the lock; undefined if the run did not get the lock. */
+    readonly token?: string | undefined;
+  };
 
 /** Keeps the record of a run on disk up to date while it runs. */
 export type Recorder = Readonly<ReturnType<typeof openRecorder>>;
 
 /** Opens the record of a run. With the lock, it also closes the records of runs that were killed. */
-export function openRecorder({
-  runId,
-  pipeline,
-  config,
-  settings,
-  token,
-  interrupt,
-  now,
-  warn,
-}: RecorderOptions) {
+export function openRecorder({ config, settings = [], reporter, token, ...run }: RecorderOptions) {
+  const { runId, pipeline, now, signal } = run;
   const layout = layoutOf(config.output);
   let isLost = false;
-  /** Reads or writes records. An error is a warning. */
+  /** Reads or writes records. The first error is a warning; the run goes on. */
   const orWarn = <T>(work: () => T): T | undefined => {
     try {
       return work();
     } catch (error) {
-      if (!isLost) warn(`lotlake runs and status will not know all of this run: ${messageOf(error)}`);
+      if (!isLost)
+        reporter.warn(`lotlake runs and status will not know all of this run: ${messageOf(error)}`);
       isLost = true;
       return undefined;
     }
@@ -115,7 +100,7 @@ export function openRecorder({
      */
     fail(error: unknown): unknown {
       const cause = diskFullError(error, config.output) ?? outOfMemoryError(error, config.memory) ?? error;
-      const described = interrupt?.aborted === true ? interrupted() : describeError(cause);
+      const described = signal?.aborted === true ? interrupted() : describeError(cause);
       const { code, stage, message, hint, outcome } = described;
       record.error = { code, stage, message, hint: hint ?? null };
       record.outcome = currentId(layout) === runId ? 'published' : outcome;
