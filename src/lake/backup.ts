@@ -132,21 +132,21 @@ function checkPlace(layout: Layout, to: string, force: boolean): void {
   if (foreign !== undefined) throw inTheWay(foreign, '--force replaces only a backup; name another folder');
 }
 
-/** What the note of every backup says. An older lotlake did not name what lies in the folder. */
+/** Contents of the note. An older lotlake wrote no `names`. */
 const noteSchema = z.object({ lotlake: z.string(), from: z.string(), names: z.array(z.string()).optional() });
 
-/** Why a folder is no backup, or holds what the backup did not make; undefined for a backup. */
+/** Why a folder may not be replaced: it is not a backup, or it holds other files. Undefined for a backup. */
 function foreignIn(to: string): string | undefined {
-  const note = noteSchema.safeParse(noteIn(to)).data;
+  const note = readNote(to);
   if (note === undefined) return `${to} was not made by a backup`;
   const ours = new Set([NOTE, ...(note.names ?? readdirSync(to))]);
   const foreign = readdirSync(to).find((name) => !ours.has(name));
   return foreign === undefined ? undefined : `${to} holds ${foreign}, which no backup made`;
 }
 
-function noteIn(folder: string): unknown {
+function readNote(folder: string): z.output<typeof noteSchema> | undefined {
   try {
-    return JSON.parse(readFileSync(join(folder, NOTE), 'utf8'));
+    return noteSchema.parse(JSON.parse(readFileSync(join(folder, NOTE), 'utf8')));
   } catch {
     return undefined;
   }
@@ -155,7 +155,7 @@ function noteIn(folder: string): unknown {
 const inTheWay = (message: string, hint: string): LotlakeError =>
   new LotlakeError('LAKE_BACKUP_EXISTS', message, { outcome: 'usage', hint });
 
-/** Copies all but scratch and some paths. A file with several names has them in the copy, too: these are links. */
+/** Copies everything but scratch and the paths in `without`. Hard links stay hard links. */
 async function copyTree(layout: Layout, staging: string, without: ReadonlySet<string>, signal: AbortSignal) {
   const copied = { files: 0, links: 0, bytes: 0 };
   const names = new Map<string, string>();
@@ -182,7 +182,7 @@ async function copyTree(layout: Layout, staging: string, without: ReadonlySet<st
   return copied;
 }
 
-/** What a backup copies below a folder: each folder before all that is in it. */
+/** What a backup copies below a folder, each folder before its contents. */
 function* treeOf(layout: Layout, without: ReadonlySet<string>, folder: string): Generator<[string, Stats]> {
   // These may be links to another disk; any other link stays a link.
   const followed = [layout.lake, layout.snapshots, layout.landing];
@@ -195,11 +195,11 @@ function* treeOf(layout: Layout, without: ReadonlySet<string>, folder: string): 
   }
 }
 
-/** Whether it is of Iceberg metadata, which names absolute paths. The next run writes it again, for the new place. */
+/** Whether a path is Iceberg metadata, which holds absolute paths. The next run in the copy writes it again. */
 const namesItsPlace = (layout: Layout, path: string): boolean =>
   basename(path) === 'metadata' && dirname(dirname(dirname(path))) === layout.snapshots;
 
-/** Whether a dead run or vacuum left it. The next run or vacuum removes it. */
+/** Whether a killed run or vacuum left a path. The next run or vacuum removes it. */
 function isScratch(layout: Layout, path: string): boolean {
   const name = basename(path);
   return (
@@ -210,8 +210,8 @@ function isScratch(layout: Layout, path: string): boolean {
 }
 
 /**
- * Compares the files of the copied snapshots with their manifests. Removes older snapshots that are not sound, as they
- * are not in the lake either, and returns their ids.
+ * Compares the files of the copied snapshots with their manifests. Removes older snapshots that are not sound from the copy
+ * and returns their ids.
  */
 async function checkSnapshots(copy: Layout, signal: AbortSignal): Promise<string[]> {
   const damaged: string[] = [];

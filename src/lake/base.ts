@@ -7,16 +7,16 @@ import { type Manifest, manifestOrDamage } from './manifest.js';
 import { hasManifest, listSnapshots } from './snapshots.js';
 import { findMissing } from './verify.js';
 
-/** A snapshot on disk whose manifest was read, such as the state that a run goes on from. */
+/** A snapshot on disk with its manifest, such as the base of a run. */
 export interface BaseState {
   readonly folder: string;
   readonly manifest: Manifest;
 }
 
 /**
- * The state that a run goes on from: the published snapshot. If that is damaged, or its link is lost, it is the newest
- * older snapshot that has all of its files, with a warning. Undefined where nothing was published yet. Throws LAKE_UNSOUND
- * where no snapshot can be used.
+ * The snapshot that a run builds on: the published one. If that is damaged or its link is lost, warns and takes the newest
+ * older snapshot that has all of its files. Undefined if nothing was published yet. Throws LAKE_UNSOUND if no snapshot can be
+ * used.
  */
 export function findBase(layout: Layout, warn: (message: string) => void): BaseState | undefined {
   const current = currentSnapshot(layout);
@@ -35,7 +35,7 @@ export function findBase(layout: Layout, warn: (message: string) => void): BaseS
   return sound;
 }
 
-/** Throws LAKE_UNSOUND where `current` is a folder, because a copy has followed the link. No publish can replace it. */
+/** Throws LAKE_UNSOUND if `current` is a folder, because a copy followed the link. A publish cannot replace it. */
 export function assertLink(layout: Layout): void {
   if (lstatSync(layout.current, { throwIfNoEntry: false })?.isDirectory() === true)
     throw unsoundError(
@@ -44,7 +44,7 @@ export function assertLink(layout: Layout): void {
     );
 }
 
-/** A copy may have lost the link `current`. The snapshots say what it named. */
+/** A copy may have lost the link `current`, which named the newest snapshot. */
 function withoutLink(layout: Layout, warn: (message: string) => void): BaseState | undefined {
   const sound = newestSound(layout);
   if (sound !== undefined) {
@@ -58,7 +58,7 @@ function withoutLink(layout: Layout, warn: (message: string) => void): BaseState
   );
 }
 
-/** The newest snapshot that has all files of its manifest, of those before another one if that is named. */
+/** The newest snapshot, or the newest before another one, that has all files of its manifest. */
 function newestSound(layout: Layout, before?: string): BaseState | undefined {
   return listSnapshots(layout)
     .filter(hasManifest)
@@ -66,7 +66,7 @@ function newestSound(layout: Layout, before?: string): BaseState | undefined {
     .findLast(({ folder, manifest }) => findMissing(folder, manifest).length === 0);
 }
 
-/** A snapshot, or what is wrong with it, as far as its manifest and the sizes of its files tell. Throws for a later format. */
+/** A snapshot, or what is wrong with its manifest or the sizes of its files. Throws LAKE_FORMAT for a later format. */
 function readBase(folder: string): BaseState | string {
   const manifest = manifestOrDamage(folder);
   if (manifest instanceof LotlakeError) return manifest.message;

@@ -5,8 +5,8 @@ import { rows } from '../duck/session.js';
 const members = z.array(z.object({ path: z.string() }));
 
 /**
- * What the passes of a lake tell of members that the contract does not know, by stream and path, oldest first. Their names
- * are parsed here: DuckDB refuses JSON texts with half a surrogate pair, which a service may send.
+ * The members in the passes of a lake that the contract does not know, by stream and path, oldest first. Their names are
+ * parsed here, because DuckDB refuses JSON texts with half a surrogate pair, which a service may send.
  * @param passes relation with the rows of `passes`
  */
 export async function driftIn(connection: DuckDBConnection, passes: string) {
@@ -19,17 +19,17 @@ export async function driftIn(connection: DuckDBConnection, passes: string) {
       ) as is_last
     from ${passes} where state = 'sealed' qualify drift <> '[]' order by 3, run_id`,
   );
-  const told = sealed.flatMap(({ stream, run_id, started_at, drift, is_last }) =>
+  const reports = sealed.flatMap(({ stream, run_id, started_at, drift, is_last }) =>
     members.parse(JSON.parse(String(drift))).map(({ path }) => ({
       ...{ stream: String(stream), path },
-      /** Run that first told of it, and the start of its pass, ISO 8601. */
+      /** Run that first reported it, and the start of its pass, ISO 8601. */
       ...{ run_id: String(run_id), since: String(started_at) },
       /** Whether the last full pass of the stream, or its last pass if none was full, or a later one still had it. */
       isSent: is_last === true,
     })),
   );
-  const found = new Map<string, (typeof told)[number]>();
-  for (const member of told) {
+  const found = new Map<string, (typeof reports)[number]>();
+  for (const member of reports) {
     const place = `${member.stream} ${member.path}`;
     const first = found.get(place) ?? member;
     found.set(place, { ...first, isSent: first.isSent || member.isSent });

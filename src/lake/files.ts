@@ -9,7 +9,7 @@ import { allFiles, type LakeFile, type Manifest } from './manifest.js';
 /** A Parquet file of a snapshot, before its rows are counted. */
 export type FileSize = Omit<LakeFile, 'rows'>;
 
-/** All files below a folder, or the path itself where it is a file. Symbolic links count as files. */
+/** All files below a folder, or the path itself if it is a file. Symbolic links count as files. */
 export function filesBelow(path: string): string[] {
   if (!lstatSync(path).isDirectory()) return [path];
   return readdirSync(path, { recursive: true, withFileTypes: true })
@@ -54,7 +54,7 @@ export async function listFiles(
 
 const NO_LINKS: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK']);
 
-/** Gives a file a second name in another snapshot; copies it where the file system has no hard links. */
+/** Hard-links a file into another snapshot, or copies it if the file system has no hard links. */
 export function linkFile(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   try {
@@ -91,9 +91,8 @@ export function compareFiles(snapshot: string, before: string | undefined) {
 }
 
 /**
- * Measures files and folders that are removed in the order given: the bytes of all files in it, and those that are freed.
- * A file that has a name elsewhere, such as a hard link in another snapshot, frees nothing; its bytes count where its last
- * name goes.
+ * Measures files and folders that are removed in the given order: the bytes of all files in each, and the bytes that are
+ * freed. A file with a hard link elsewhere frees nothing. Its bytes count where its last link is removed.
  */
 export function measure<T extends { readonly path: string }>(removed: readonly T[]) {
   const gone = new Map<string, number>();

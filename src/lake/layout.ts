@@ -30,7 +30,7 @@ export function layoutOf(output: string) {
   };
 }
 
-/** Folder of the published snapshot, resolved, or undefined where nothing was published yet. */
+/** Folder of the published snapshot, resolved; undefined if nothing was published yet. */
 export function currentSnapshot(layout: Layout): string | undefined {
   try {
     return join(layout.snapshots, basename(readlinkSync(layout.current)));
@@ -39,7 +39,7 @@ export function currentSnapshot(layout: Layout): string | undefined {
   }
 }
 
-/** Id of the published snapshot; null where nothing was published yet. */
+/** Id of the published snapshot; null if nothing was published yet. */
 export function currentId(layout: Layout): string | null {
   const snapshot = currentSnapshot(layout);
   return snapshot === undefined ? null : basename(snapshot);
@@ -63,8 +63,8 @@ export const isWithin = (inner: string, outer: string): boolean =>
   `${inner}${sep}`.startsWith(`${outer}${sep}`);
 
 /**
- * The folder around a path that belongs to lotlake alone: one of the given output folder, or of any other output folder
- * that the path lies in. Undefined where there is none.
+ * The folder around a path that belongs to lotlake alone, in the given output folder or in any other that contains the
+ * path. Undefined if there is none.
  */
 export function ownFolderAround(path: string, output: string): string | undefined {
   const place = realPlace(path);

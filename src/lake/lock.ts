@@ -165,25 +165,25 @@ function renew(path: string): void {
 }
 
 /**
- * Who holds a lock, whether its process runs (undefined where it cannot be seen from here), and when the lock was last
- * renewed, by the clock of the disk. Undefined where nobody holds it, or where that cannot be read.
+ * The holder of a lock, whether its process runs (undefined if it cannot be seen from here), and when the lock was last
+ * renewed, by the clock of the disk. Undefined if nobody holds the lock, or the lock cannot be read.
  */
-export function standingOf(path: string) {
+export function lockState(path: string) {
   const holder = holderIn(readLock(path) ?? '');
   if (holder === undefined) return undefined;
   return { holder, runs: isAlive(holder), renewedAt: new Date(renewalOf(path)) };
 }
 
-/** {@link standingOf} of a holder that is at work. One out of sight counts as gone past its lease. */
+/** {@link lockState} if the holder is at work. A holder whose process cannot be seen is gone once its lease is over. */
 export function holderAtWork(path: string, now = new Date()) {
-  const standing = standingOf(path);
-  if (standing === undefined || standing.runs === false) return undefined;
-  const { holder, runs, renewedAt } = standing;
+  const state = lockState(path);
+  if (state === undefined || state.runs === false) return undefined;
+  const { holder, runs, renewedAt } = state;
   const isSilent = now.getTime() - renewedAt.getTime() > (holder.lease ?? LEASE) * 1000;
-  return runs === undefined && isSilent ? undefined : standing;
+  return runs === undefined && isSilent ? undefined : state;
 }
 
-/** Whether the process of a holder runs; undefined where the holder is in another place, or does not say where. */
+/** Whether the process of a holder runs; undefined if the holder is in another place or does not say where. */
 function isAlive({ pid, place, ticks, token }: Holder): boolean | undefined {
   if (place !== undefined && place !== placeOf()) return undefined;
   if (place !== undefined && pid === process.pid) return held.has(token);
@@ -201,7 +201,7 @@ function create(path: string, text: string): boolean {
   }
 }
 
-/** The text of a lock; empty where it cannot be read, undefined where there is no lock. */
+/** The text of a lock; empty if it cannot be read, undefined if there is no lock. */
 function readLock(path: string): string | undefined {
   try {
     return readlinkSync(path);
@@ -225,7 +225,7 @@ export function placeOf(): string {
   }
 }
 
-/** The holder that the text of a lock names; undefined where it cannot be read. */
+/** The holder in the text of a lock; undefined if it cannot be read. */
 const holderIn = (text: string): Holder | undefined => jsonIn(text) as Holder | undefined;
 
 /** The error of a lock whose holder works. */

@@ -32,12 +32,12 @@ const manifestSchema = z.object({
   schema_version: z.int(),
   /** Version of lotlake that wrote it; null before format 3. */
   lotlake_version: z.string().nullable().default(null),
-  /** Service that the lake is of; null where it was written before format 3 and no run has said it since. */
+  /** Service of the lake; null if it was written before format 3 and no later run has named the service. */
   origin: z.string().nullable().default(null),
   run_id: z.string(),
   pipeline: z.string(),
   created_at: z.string(),
-  /** Start of the last whole pass over each stream that the lake holds; `cars:3` is that of source 3 by itself. */
+  /** Start of the last whole pass over each stream in the lake; `cars:3` is the last pass over source 3 alone. */
   last_pass_at: z.record(z.string(), z.string()),
   /** Passes that the run of this snapshot merged. */
   pass_ids: z.array(z.string()).default([]),
@@ -82,8 +82,8 @@ export const allFiles = (manifest: Manifest) =>
   Object.values(allTables(manifest)).flatMap(({ files }) => files);
 
 /**
- * What a text of a manifest says that is not in its snapshot yet. Throws LAKE_MANIFEST where it is not valid, and
- * LAKE_FORMAT where a later lotlake wrote it in a format that this one cannot read.
+ * Validates the content of a manifest. Throws LAKE_MANIFEST if it is not valid, and LAKE_FORMAT if a later lotlake wrote it
+ * in a format that this one cannot read.
  */
 export function manifestFrom(content: unknown, path: string): Manifest {
   const later = laterSchema.safeParse(content).data;
@@ -99,7 +99,7 @@ export function manifestFrom(content: unknown, path: string): Manifest {
   throw new LotlakeError('LAKE_MANIFEST', `${path} is not valid: ${reason}`, { hint: REBUILD });
 }
 
-/** Reads the manifest of a snapshot. Throws LAKE_MANIFEST where there is none, and as {@link manifestFrom} does. */
+/** Reads the manifest of a snapshot. Throws LAKE_MANIFEST if there is none, and the errors of {@link manifestFrom}. */
 export function readManifest(snapshot: string): Manifest {
   const path = join(snapshot, 'manifest.json');
   let content: unknown;
@@ -111,7 +111,7 @@ export function readManifest(snapshot: string): Manifest {
   return manifestFrom(content, path);
 }
 
-/** The manifest of a snapshot, or what is wrong with it. Throws LAKE_FORMAT where a later lotlake wrote it. */
+/** The manifest of a snapshot, or the error if it is damaged. Throws LAKE_FORMAT if a later lotlake wrote it. */
 export function manifestOrDamage(snapshot: string): Manifest | LotlakeError {
   try {
     return readManifest(snapshot);
@@ -121,7 +121,7 @@ export function manifestOrDamage(snapshot: string): Manifest | LotlakeError {
   }
 }
 
-/** The manifest of a snapshot; undefined where this version cannot read it. */
+/** The manifest of a snapshot; undefined if this version cannot read it. */
 export function manifestIn(snapshot: string): Manifest | undefined {
   try {
     return readManifest(snapshot);

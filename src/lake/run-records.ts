@@ -103,8 +103,8 @@ export function writeRun(layout: Layout, record: RunRecord): void {
 }
 
 /**
- * The records of all runs in the order in which they began. One that is said to run, and whose process has the lock no
- * more, was killed, or had published when it was. A file that is no record is left out.
+ * The records of all runs in the order in which they began. A running one whose process no longer has the lock was killed,
+ * maybe after it had published. A file that is not a valid record is left out.
  */
 export function readRuns(layout: Layout): RunRecord[] {
   const token = holderAtWork(layout.lock)?.holder.token;
@@ -116,8 +116,8 @@ export function readRuns(layout: Layout): RunRecord[] {
 }
 
 /**
- * Writes what {@link readRuns} concludes of runs that were killed, while the lake is still as they left it; gives those that
- * were not written before.
+ * Writes the ends that {@link readRuns} found for killed runs, while the lake is still as they left it. Returns the runs whose
+ * end was not written before.
  */
 export function settleKilled(layout: Layout, runs: readonly RunRecord[]): RunRecord[] {
   const killed = runs.filter((run) => run.exit_code === null && run.ended_at !== null && !run.is_settled);
@@ -133,7 +133,7 @@ function storedRuns(layout: Layout): RunRecord[] {
   });
 }
 
-/** The record of a run whose process is gone. Only the holder of the lock publishes, so `current` tells if it had. */
+/** The record of a run whose process is gone. Only the holder of the lock publishes, so `current` shows if the run did. */
 function ended(layout: Layout, run: RunRecord): RunRecord {
   const over = { ...run, ended_at: run.updated_at };
   if (currentId(layout) === run.run_id) return { ...over, outcome: 'published', snapshot_id: run.run_id };
@@ -153,8 +153,8 @@ function ended(layout: Layout, run: RunRecord): RunRecord {
 const FAILURES: ReadonlySet<string> = new Set(['held', 'failed', 'refused', 'unavailable', 'killed']);
 
 /**
- * Those of all runs that were held, failed or were killed, oldest first, unless a later run of the same pipeline published.
- * Wrong usage and interrupts are not among them, since somebody caused them, nor is a run that found the lake at work.
+ * Runs that were held, failed or were killed, oldest first, unless a later run of the same pipeline published. Wrong usage,
+ * interrupts and a locked lake do not count, since somebody caused them.
  */
 export function unresolvedRuns(runs: readonly RunRecord[]): RunRecord[] {
   const published = new Map(
@@ -162,7 +162,7 @@ export function unresolvedRuns(runs: readonly RunRecord[]): RunRecord[] {
   );
   return runs.filter(({ outcome, pipeline, attempt, error, exit_code }) => {
     const last = published.get(pipeline) ?? 0;
-    // What came after the last one had published, such as a push, may have failed.
+    // A push after the last published run may have failed.
     return outcome === 'published'
       ? attempt === last && error !== null && exit_code !== exitCodes.interrupted
       : FAILURES.has(outcome) && attempt > last;

@@ -10,7 +10,7 @@ import { type Manifest, manifestIn } from './manifest.js';
 /** A folder of a snapshot. */
 export type Snapshot = Readonly<ReturnType<typeof listSnapshots>[number]>;
 
-/** Which snapshot is asked for: one by its id, or the one that was current at a moment; by default the published one. */
+/** Which snapshot to read: one by its id, or the one that was current at a moment; by default the published one. */
 export interface Choice {
   readonly snapshot?: string | undefined;
   readonly asOf?: string | undefined;
@@ -29,7 +29,7 @@ export function listSnapshots(layout: Layout) {
         ...{ id, folder },
         /** Whether it has a manifest, readable or not. A run writes the manifest last. */
         isSealed: existsSync(join(folder, 'manifest.json')),
-        /** Undefined where there is none or it cannot be read. */
+        /** Undefined if there is none or it cannot be read. */
         manifest: manifestIn(folder),
       };
     });
@@ -39,8 +39,8 @@ export function listSnapshots(layout: Layout) {
 export type Published = Awaited<ReturnType<typeof findPublished>>;
 
 /**
- * Finds the snapshots that were current once: the one that is, and each that another snapshot was made from. Those whose
- * `runs` are unreadable may tell of more.
+ * Finds the snapshots that were current once: the current one, and each that another snapshot names in its `runs`. Snapshots
+ * whose `runs` are unreadable may name more.
  */
 export async function findPublished(connection: DuckDBConnection, layout: Layout) {
   const snapshots = listSnapshots(layout);
@@ -51,21 +51,21 @@ export async function findPublished(connection: DuckDBConnection, layout: Layout
     const { id, folder, manifest } = snapshot;
     if (manifest !== undefined && manifest.tables.runs === undefined) continue;
     try {
-      for (const other of await idsIn(connection, folder, 'runs', 'snapshot_id'))
+      for (const other of await readIds(connection, folder, 'runs', 'snapshot_id'))
         if (other !== id) ids.add(other);
     } catch (error) {
       unread.push({ snapshot, reason: messageOf(error).replaceAll(/\s+/g, ' ') });
     }
   }
-  // What a run that died left has no runs yet, or half of them.
+  // A snapshot of a killed run may have no `runs` yet, or half of the file.
   const unreadable = unread.filter(({ snapshot }) => snapshot.isSealed || ids.has(snapshot.id));
   /** Those of them that are here and can be read, oldest first. */
   const kept = snapshots.filter(hasManifest).filter(({ id }) => ids.has(id));
   return { snapshots, ids, kept, unreadable };
 }
 
-/** Ids that a small table of a snapshot names. */
-export async function idsIn(
+/** The ids in a column of a small table of a snapshot. */
+export async function readIds(
   connection: DuckDBConnection,
   snapshot: string,
   table: string,
@@ -78,10 +78,7 @@ export async function idsIn(
   return found.map((row) => String(row.id));
 }
 
-/**
- * Folder of the snapshot that is asked for; undefined where none is. Throws LAKE_NO_SNAPSHOT that names the snapshots that
- * are kept.
- */
+/** Folder of the chosen snapshot; undefined if none is chosen. Throws LAKE_NO_SNAPSHOT, which names the kept snapshots. */
 export async function pickSnapshot(
   connection: DuckDBConnection,
   layout: Layout,
@@ -96,7 +93,7 @@ export async function pickSnapshot(
   return found.folder;
 }
 
-/** Folder of the snapshot of an id. Throws LAKE_NO_SNAPSHOT that names the snapshots that are kept. */
+/** Folder of the snapshot of an id. Throws LAKE_NO_SNAPSHOT, which names the kept snapshots. */
 export function findSnapshot(layout: Layout, id: string): string {
   const snapshots = listSnapshots(layout);
   const found = snapshots.find((snapshot) => snapshot.id === id);

@@ -10,14 +10,14 @@ import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
-import { findPublished, idsIn, type Published, type Snapshot } from './snapshots.js';
+import { findPublished, type Published, readIds, type Snapshot } from './snapshots.js';
 import { type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
 import { findMissing } from './verify.js';
 
 /** What a vacuum removes and leaves. Paths are below the output folder. */
 export type VacuumPlan = Awaited<ReturnType<typeof planVacuum>>;
 
-/** Throws LAKE_NOT_FOUND where an output folder has nothing of lotlake, such as a folder with a mistyped name. */
+/** Throws LAKE_NOT_FOUND if an output folder has nothing of lotlake, such as a folder with a mistyped name. */
 export function assertLake({ output, lake, landing, work }: Layout): void {
   if ([lake, landing, work].some((folder) => existsSync(folder))) return;
   throw new LotlakeError('LAKE_NOT_FOUND', `there is no lake in ${output}`, {
@@ -85,7 +85,7 @@ async function factsOf(
   const [missing] = findMissing(folder, manifest);
   if (missing !== undefined)
     throw unsound(`${join(folder, missing.file ?? '')}: ${missing.found} instead of ${missing.expected}`);
-  const passes = await idsIn(connection, folder, 'passes', 'pass_id').catch((cause: unknown) => {
+  const passes = await readIds(connection, folder, 'passes', 'pass_id').catch((cause: unknown) => {
     throw unsound(`${join(folder, 'passes')} cannot be read: ${messageOf(cause)}`);
   });
   const lastPassAt = lastPasses(manifest.last_pass_at);

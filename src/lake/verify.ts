@@ -12,20 +12,20 @@ import { FOLDER, namedFolders } from './views.js';
 
 type Check = 'presence' | 'size' | 'checksum' | 'rows' | 'schema' | 'key' | 'readable' | 'warehouse' | 'test';
 
-/** One thing that is not as it should be. */
+/** One difference between a snapshot and its manifest, or a failed test. */
 export interface Problem {
   /** Table or mart, data test, or `snapshot` for the folder itself. */
   readonly table: string;
-  /** Path below the snapshot; null where it is about no one file. */
+  /** Path below the snapshot; null if the problem is not about one file. */
   readonly file: string | null;
   readonly check: Check;
   readonly expected: string;
   readonly found: string;
-  /** Set where a power cut leaves a file like this: cut, empty, or with zeros where its bytes were not written yet. */
+  /** Set if the file looks as after a power cut: cut, empty, or with a block of zeros. */
   readonly torn?: true;
 }
 
-/** Marks a problem that a power cut leaves. */
+/** The mark of a file that looks as after a power cut. */
 export const tornIf = (isTorn: boolean): Pick<Problem, 'torn'> => (isTorn ? { torn: true } : {});
 
 /** Compares the files of a snapshot with its manifest by name, size and checksum. */
@@ -101,10 +101,10 @@ async function checksumProblem(snapshot: string, table: string, { path, sha256 }
   return { ...problem, expected: sha256, found: torn ?? checksum, ...tornIf(torn !== undefined) };
 }
 
-/** What file systems allot at once. A block that was not written before a power cut reads as zeros. */
+/** Block size of file systems. A block that was not written before a power cut reads as zeros. */
 const BLOCK = 4096;
 
-/** How a power cut left a file: empty, or with a block of zeros; undefined where it does not look like that. */
+/** How a power cut left a file: empty, or with a block of zeros; undefined if the file does not look like that. */
 export function tornState(path: string): string | undefined {
   const { size } = statSync(path);
   if (size === 0) return 'an empty file';

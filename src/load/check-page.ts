@@ -29,10 +29,10 @@ type PagePlace = Pick<LandedPage, 'file' | 'list' | 'page' | 'seq' | 'oversized'
 const MOST_HELD = 1000;
 
 /**
- * Looks at each record of a page that does not fit the contract as a whole. Writes those that can be loaded to `target`
- * (newline-delimited JSON), with null for values that break the contract, and gives what was left out to `take`, some at
- * a time. Other work gets its turn in between; it ends where `take` throws.
- * @returns how many records were written and rejected, and how many values the written ones lack
+ * Checks each record of a page that does not fit the contract. Writes the loadable records to `target` (newline-delimited
+ * JSON), with null for values that break the contract, and passes the rejects to `take` in groups. Yields to other work
+ * between groups, and ends if `take` throws.
+ * @returns how many records were written and rejected, and how many values of written records were rejected
  */
 export async function checkPage(
   place: PagePlace,

@@ -4,7 +4,7 @@ import type { ContractNode } from '../service/contract/node.js';
 import { type Stream, streams } from '../service/streams.js';
 import { entitiesOf, nodeAt } from './types.js';
 
-/** Columns whose value is handed down from a parent: where it stands in the feed. */
+/** Columns whose value comes from a parent, with its place in the contract. */
 const HANDED: Readonly<Record<string, string>> = { vehicle_id: 'id', lot_id: 'lots[].id' };
 
 /** The place that fills a column, whose name is the path below the entity `from` of a row, with `_` for `.`. */
@@ -12,7 +12,7 @@ export function sourceOf(table: LakeTable, column: string, from = table.from): C
   const { contract } = streams[table.stream];
   const entity = nodeAt(contract, from);
   if (entity === undefined) return undefined;
-  // A column that is said to come from no member of the entity is handed down.
+  // An empty list of sources means that the value comes from a parent.
   const direct = table.sources[column]?.length === 0 ? undefined : below(entity, column);
   if (direct !== undefined || !column.endsWith('_id')) return direct;
   const handed = HANDED[column];
@@ -47,7 +47,7 @@ export interface FilledColumns {
   readonly key: readonly (readonly [column: string, path: string | undefined])[];
 }
 
-/** What the values of a record are for. */
+/** The columns that the places of a contract fill. */
 export type ColumnPlaces = ReturnType<typeof columnPlaces>;
 
 /** Finds out which columns the places of a stream's contract fill. */
@@ -81,7 +81,7 @@ export function columnPlaces({ name, contract }: Stream, schemas: Iterable<Table
   return {
     /** Paths of the entities that rows are cut from, the record itself included. */
     entities: new Set(entities),
-    /** Whether a place, or one inside it, tells which row it is: without it no row can be told from another. */
+    /** Whether a place, or a place inside it, fills a key of some table. */
     holdsKey: once((path) => keys.some(({ source }) => isIn(source, path))),
     /** The columns that a place fills, those of its own entity first; `extra` where the contract does not know it. */
     filledBy: once(filledBy),
@@ -94,13 +94,13 @@ function rowsOf({ table, content }: TableSchema, entity: string) {
   const names = content.map(({ name }) => name);
   const columns = [...new Set([...names, ...Object.keys(table.sources)])];
   const filled = columns.flatMap((column) => placesOf(column).map((source) => ({ column, source })));
-  // Rows of these tables are in the month of the lot or report that they are of.
+  // These tables are partitioned by the month of their lot or report.
   if (table.partition?.month === '_month_at')
     filled.push({ column: 'month', source: `${topOf(entity)}.created_at` });
   return { table, entity, names, filled, key: table.key.map((part) => [part, placesOf(part)[0]] as const) };
 }
 
-/** A function of a place of the contract that is computed once for each: a record may have a million bad values. */
+/** Caches a function of a place of the contract: a record may have a million bad values. */
 function once<T>(compute: (path: string) => T): (path: string) => T {
   const known = new Map<string, T>();
   return (path) => {

@@ -31,8 +31,8 @@ export class Drift {
     for (const { path, kinds, firstRecord } of page.drift) {
       const known = this.#found.get(path);
       if (known === undefined && this.#found.size >= MOST_DRIFT) {
-        const told = `${stream.path} brings more than ${MOST_DRIFT} members that lotlake does not know`;
-        if (!this.#isFull) warn(`${told}; the others are kept in landing alone`);
+        const message = `${stream.path} brings more than ${MOST_DRIFT} members that lotlake does not know`;
+        if (!this.#isFull) warn(`${message}; the others are kept in landing alone`);
         this.#isFull = true;
         continue;
       }

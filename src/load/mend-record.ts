@@ -35,7 +35,7 @@ export interface BadValue extends Fault {
   readonly raw: string;
 }
 
-/** What checking a record needs to know of its stream. */
+/** What checking a record needs of its stream. */
 export interface RecordRules {
   readonly stream: Stream;
   readonly places: ColumnPlaces;
@@ -70,7 +70,7 @@ export function mendRecord(
   const checked = { ...rules, line, record, record_id: recordId(record, contract) };
   const faultAt = (path: RecordPath): Fault =>
     faultOf(checked, { path, value: valueAt(record, path) }, locate(line, [path], contract)[0]);
-  // A list of a million elements that are no rows would keep zod busy for seconds.
+  // A list with a million elements that are not objects would keep zod busy for seconds.
   if (line.length > LARGE)
     for (const placed of leaves(record, contract)) if (isNoRow(placed)) return faultAt(placed.path);
   const bad: Found[] = [];
@@ -109,7 +109,7 @@ interface Found {
 /** With the place of the contract that it stands at; undefined where it is not known. */
 type Placed = Found & { readonly node: ContractNode | undefined };
 
-/** The values of a record that the contract describes no inside of: plain ones, strange ones, and unknown members. */
+/** The values of a record whose members or elements the contract does not describe. */
 function* leaves(value: unknown, node: ContractNode | undefined, path: RecordPath = []): Generator<Placed> {
   if (node?.element !== undefined && Array.isArray(value)) {
     for (const [i, element] of value.entries()) yield* leaves(element, node.element, [...path, i]);
@@ -119,7 +119,7 @@ function* leaves(value: unknown, node: ContractNode | undefined, path: RecordPat
   } else yield { path, value, node };
 }
 
-/** Whether a value that is no object stands where rows are cut from. */
+/** Whether a value is not an object although rows are cut from its place. */
 const isNoRow = ({ value, node }: Placed): boolean =>
   node?.path.endsWith('[]') === true && isRowPlace(node) && (typeof value !== 'object' || value === null);
 
@@ -146,7 +146,7 @@ function pathsOf(issue: z.core.$ZodIssue): RecordPath[] {
   return inside === undefined ? [path] : inside.map((inner) => [...path, ...inner]);
 }
 
-/** Whether a value may be missing: it is no row, no list of rows, and no key of one. */
+/** Whether a value may become null: it is not a row, a list of rows, or part of a key. */
 function isMendable(path: RecordPath, { stream, places }: RecordRules): boolean {
   const place = placeOf(path);
   const node = nodeAt(stream.contract, place);

@@ -6,7 +6,7 @@ import { ownTables } from '../lake/tables.js';
 import { MOST_RECORD_BYTES } from '../land/scan-page.js';
 import type { Reject } from './check-page.js';
 
-/** Whether a run staged rows of a table. */
+/** Whether a stage has files of a table. */
 export function isStaged(stage: string, table: string): boolean {
   const folder = join(stage, table);
   return existsSync(folder) && readdirSync(folder).length > 0;
@@ -44,7 +44,7 @@ export function addRejects(stage: string, passId: string, rejects: readonly Reje
 /** A reject holds at most one record, whose bytes grow up to three times as a JSON text. */
 const MOST_REJECT_BYTES = 4 * MOST_RECORD_BYTES;
 
-/** A relation with the rejects of a stage that has files of them. */
+/** A relation with the rejects of a stage, which must have files of rejects. */
 export function rejectsRelation(stage: string): string {
   const folder = join(stage, 'rejects');
   const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);

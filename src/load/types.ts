@@ -10,7 +10,7 @@ export type LearnedPaths = readonly string[];
 export const REJECTED_MEMBER = '_lotlake_rejected';
 
 /** Whether rows are cut from a place: the record itself, an object of a list, or the image set of a lot. */
-function isEntity({ path, duckdb }: ContractNode): boolean {
+export function isEntity({ path, duckdb }: ContractNode): boolean {
   return path === '' || (path.endsWith('[]') && duckdb === 'STRUCT') || path === 'lots[].images';
 }
 
@@ -19,11 +19,9 @@ export function entitiesOf(contract: ContractNode): ContractNode[] {
   return [...walkContract(contract)].filter(isEntity);
 }
 
-/** Whether a place makes rows: without it they cannot be counted. A lot may lack its image set. */
-export function isRowPlace(node: ContractNode): boolean {
-  const isRow = node.path === '' || node.path.endsWith('[]');
-  return (isRow && node.duckdb === 'STRUCT') || node.element?.duckdb === 'STRUCT';
-}
+/** Whether a place is a row or a list of rows, which may not become null. A lot may lack its image set. */
+export const isRowPlace = (node: ContractNode): boolean =>
+  node.path !== 'lots[].images' && isEntity(node.element ?? node);
 
 /** The place of the contract that a learned member hangs from, and its own name. */
 function split(path: string): { readonly parent: string; readonly name: string } {

@@ -1,7 +1,7 @@
 import { identifier, literal } from '../duck/session.js';
 import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
-import { type LearnedPaths, nodeAt, REJECTED_MEMBER } from './types.js';
+import { isEntity, type LearnedPaths, nodeAt, REJECTED_MEMBER } from './types.js';
 
 /** The typed batch, which has `_seq` beside the members of a record. */
 export const BATCH = '_batch';
@@ -113,12 +113,9 @@ export function planViews(
   return views;
 }
 
-/** Members of a node that are tables of their own: lists of objects, and the image set. */
-function children(node: ContractNode): ContractNode[] {
-  return [...node.members.values()].filter(
-    ({ element, path }) => element?.duckdb === 'STRUCT' || path === 'lots[].images',
-  );
-}
+/** Members of a node that rows are cut from: lists of objects, and the image set. */
+const children = (node: ContractNode): ContractNode[] =>
+  [...node.members.values()].filter((member) => isEntity(member.element ?? member));
 
 const alias = (column: string): string => column.slice(column.lastIndexOf(' ') + 1);
 

@@ -15,11 +15,11 @@ import {
 } from './relations.js';
 import { type RowsSql, writeRows } from './write.js';
 
-/** A table as carrying over sees it. */
+/** A table whose rows are carried over. */
 interface Carried extends StoredTable {
-  /** Columns of state and history: where the content is the same, the published snapshot knows them better. */
+  /** Columns of state and history. If the content of a row is the same, the published snapshot has the better values. */
   readonly own: readonly string[];
-  /** SQL that says which rebuilt rows the published snapshot knows better. */
+  /** SQL condition of the rebuilt rows that are replaced by those of the published snapshot. */
   readonly doubtful: string;
   /** Whether a newer snapshot was carried over before. */
   readonly isOlder: boolean;
@@ -29,10 +29,10 @@ interface Carried extends StoredTable {
  * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the state and
  * history of rows that both have with the same content, and older changes of lots. A table without such a row stays as it
  * is. Own rows of passes that were replayed are the replayed ones.
- * @param published the files of it that can be read
- * @param isOlder whether a newer snapshot was carried over before: then it is asked only for rows that are not there yet,
- *   and since when others were known
- * @returns whether any table got something of the published snapshot
+ * @param published the snapshot, with the files of it that can be read
+ * @param isOlder whether a newer snapshot was carried over before. Then only missing rows and earlier values of
+ *   `first_seen_at` are added.
+ * @returns whether any table changed
  */
 export async function carryOver(
   context: MergeContext,
@@ -63,7 +63,7 @@ export async function carryOver(
   return isCarried;
 }
 
-/** Adds to one table what the published snapshot knows; false where that is nothing. */
+/** Adds to one table what the published snapshot knows. Returns whether there was anything. */
 async function carryTable(context: MergeContext, table: Carried): Promise<boolean> {
   const published = baseRelation(context, table);
   const known = await noteKnown(context, table, published);
@@ -76,8 +76,8 @@ async function carryTable(context: MergeContext, table: Carried): Promise<boolea
 }
 
 /**
- * Whether a lot that is older than landing was archived before a pass is nothing that the passes say: a change of that
- * state is one that the published snapshot knows.
+ * SQL condition of the rows of `lot_changes` that landing cannot decide: whether a lot that is older than landing was
+ * archived before. The published snapshot has these changes.
  */
 async function doubtfulChanges(
   { connection, target }: MergeContext,
@@ -142,7 +142,7 @@ async function findNews(
 
 /**
  * Writes a table again: the rebuilt rows with the history that is known of them, and those that only the snapshot has.
- * @param only the rows of the snapshot; undefined where it alone has none
+ * @param only the rows of the snapshot; undefined if none of them is missing in the rebuilt table
  */
 async function rewrite(
   context: MergeContext,

@@ -56,7 +56,7 @@ export async function mergeTable(
   return counts;
 }
 
-/** What a row says of its rejected values, in four bytes. */
+/** SQL of a four-byte hash of the rejected values of a row. */
 const NOTE = `case when ${REJECTED.name} is null then 0 else cast(hash(${REJECTED.name}) >> 32 as uinteger) end`;
 
 /**
@@ -113,16 +113,16 @@ async function compareRows(
     if (group.is_new === true) changed.add(placeOf(group._new_domain, group._new_month));
     if (group.is_old === true) changed.add(placeOf(group._old_domain, group._old_month));
   }
-  const of = (action: string): number =>
+  const countOf = (action: string): number =>
     groups.filter((group) => group._action === action).reduce((sum, group) => sum + Number(group.n), 0);
-  const [inserted, updated, gone] = [of('inserted'), of('updated'), of('gone')];
+  const [inserted, updated, gone] = [countOf('inserted'), countOf('updated'), countOf('gone')];
   killPoint('reconcile.table-compared');
   return {
     counts: { inserted, updated, unchanged: oldRows - updated - gone, gone },
-    /** Folders of the partitions that hold a difference; the one of an unpartitioned table has an empty name. */
+    /** Folders of the partitions that changed; empty text for an unpartitioned table. */
     changed,
     /** Whether some row differs only in which of its values were rejected. */
-    isNoted: of('noted') > 0,
+    isNoted: countOf('noted') > 0,
   };
 }
 

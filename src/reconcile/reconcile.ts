@@ -14,17 +14,17 @@ import { applyRules, ruleOf } from './rules.js';
 import { bindCurrent, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';
 
-/** What reconcile did: the counts by table, and what the run should warn of, such as an override of the guard. */
+/** What reconcile did: the counts by table, and warnings, such as an override of the guard. */
 export type ReconcileResult = Readonly<Awaited<ReturnType<typeof reconcile>>>;
 
 /**
  * Merges the staged rows of a run with the last snapshot into the new snapshot folder, by the rules of `sql/reconcile`.
- * Throws RECONCILE_SHRINK, with nothing published, where too much would be archived for absence.
+ * Throws RECONCILE_SHRINK if too many lots would be archived as absent.
  */
 export async function reconcile(context: MergeContext) {
   const second = await context.connect();
   const use = poolOf([context.connection, second], context.alone);
-  const step: RunStep = (what, work) => use((connection) => naming(what, work, { ...context, connection }));
+  const step: RunStep = (name, work) => use((connection) => runNamed(name, work, { ...context, connection }));
   try {
     await step('last snapshot', bindState);
     await step('rows that count', findCurrent);
@@ -43,18 +43,18 @@ export async function reconcile(context: MergeContext) {
 
 type Step<T> = (context: MergeContext) => Promise<T>;
 
-/** Runs a step on a connection that is free; once more, by itself, where it does not fit into memory beside others. */
-type RunStep = <T>(what: string, work: Step<T>) => Promise<T>;
+/** Runs a step on a free connection. If it runs out of memory beside other steps, it runs again alone. */
+type RunStep = <T>(name: string, work: Step<T>) => Promise<T>;
 
-/** Does one step of merging; an error of the database names it. */
-async function naming<T>(what: string, work: Step<T>, context: MergeContext): Promise<T> {
+/** Does one step of merging. A database error names the step. */
+async function runNamed<T>(name: string, work: Step<T>, context: MergeContext): Promise<T> {
   try {
     return await work(context);
   } catch (error) {
     if (error instanceof LotlakeError) throw error;
     throw new LotlakeError(
       'RECONCILE_FAILED',
-      `the rows of run ${context.runId} cannot be merged (${what}): ${messageOf(error)}`,
+      `the rows of run ${context.runId} cannot be merged (${name}): ${messageOf(error)}`,
       {
         cause: error,
         hint: 'the last snapshot stays current and the pages stay in landing; run the same command again, or with more memory',
@@ -67,7 +67,7 @@ async function naming<T>(what: string, work: Step<T>, context: MergeContext): Pr
 async function findCurrent(context: MergeContext): Promise<void> {
   const { connection, schemas } = context;
   await applyRules(connection, 'receipts', 'overtaken_vehicles', 'unchanged_vehicles', 'outdated_receipts');
-  // One row a vehicle and list: the largest of these relations, and no later rule reads it.
+  // The largest of these relations, with one row for each vehicle and list. No later rule reads it.
   await connection.run('drop table run.receipts');
   await applyRules(connection, 'lot_claims', 'rejected_vehicles', 'rejected_lots');
   await bindCurrent(
@@ -105,11 +105,7 @@ async function findAbsent({ connection, base }: MergeContext): Promise<void> {
  * others two at a time. Vehicles come last: whether one is archived is read from the lots of the new snapshot.
  */
 async function mergeTables(context: MergeContext, step: RunStep) {
-  const schemas = lakeTables().map(({ name }) => {
-    const schema = context.schemas.get(name);
-    if (schema === undefined) throw new TypeError(`no schema of ${name}`);
-    return schema;
-  });
+  const schemas = lakeTables().flatMap(({ name }) => context.schemas.get(name) ?? []);
   const merge = (schema: TableSchema) => step(schema.table.name, mergeOne(schema));
   const merged: Awaited<ReturnType<typeof merge>>[] = [];
   for (const schema of schemas.filter(({ table }) => table.wide !== undefined))
@@ -138,7 +134,7 @@ const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   return { table, counts, lotChanges };
 };
 
-/** The new rows of a table; undefined where this run says nothing about it. */
+/** The new rows of a table; undefined if this run delivered none. */
 async function newRows(context: MergeContext, schema: TableSchema): Promise<NewRows | undefined> {
   const { name } = schema.table;
   if (name === 'lots' || name === 'vehicles') return rowsWithState(context, schema);
@@ -190,18 +186,18 @@ function stateSql({ table, content, state }: TableSchema): string {
   )`;
 }
 
-/** Holds the run where a source would lose more of its active lots at once than a feed plausibly does. */
+/** Holds the run if a source would lose an implausible share of its active lots at once. */
 async function guardShrink({ connection, allowShrink, shrinkGuard }: MergeContext): Promise<string[]> {
   const over = await rows(connection, 'from run.shrink where is_over order by domain_id');
   if (over.length === 0) return [];
-  const told = over
+  const shares = over
     .map(
       ({ domain_id, absent_lots, active_lots }) =>
         `source ${domain_id}: ${absent_lots} of ${active_lots} active lots (${percent(Number(absent_lots) / Number(active_lots))})`,
     )
     .join('; ');
-  if (allowShrink) return [`archived past the shrink guard: ${told}`];
-  throw new LotlakeError('RECONCILE_SHRINK', `the feed lacks too much to be believed: ${told}`, {
+  if (allowShrink) return [`archived past the shrink guard: ${shares}`];
+  throw new LotlakeError('RECONCILE_SHRINK', `the feed lacks too much to be believed: ${shares}`, {
     outcome: 'held',
     hint: `nothing was archived and the last snapshot stays current; if the feed is right, run again with --allow-shrink (guard: ${percent(shrinkGuard)})`,
   });

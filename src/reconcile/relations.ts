@@ -34,17 +34,17 @@ const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;
 /** Columns of the partition that rows are in. */
 export const PARTITION: readonly Column[] = ['_domain', '_month'].map((name) => ({ name, type: 'VARCHAR' }));
 
-/** SQL of these columns of a row that is read with the partition of its path. */
+/** SQL of these columns for rows that are read from partitioned files. */
 export const PARTITION_OF_PATH = "coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month";
 
-/** A table as it is written and read: one that is cut from records, or one of lotlake's own. */
+/** What writing and reading needs of a table, cut from records or lotlake's own. */
 export interface StoredTable {
   readonly table: Pick<LakeTable, 'name' | 'partition' | 'wide'> &
     Readonly<Record<'key' | 'sort', readonly string[]>>;
   readonly columns: readonly Column[];
 }
 
-/** A table of lotlake's own. Throws RECONCILE_FAILED where there is none. */
+/** A table of lotlake's own by its name. Throws RECONCILE_FAILED if there is none. */
 export function ownTable(name: string): StoredTable {
   const own = ownTables.find((each) => each.name === name);
   if (own === undefined) throw new LotlakeError('RECONCILE_FAILED', `there is no own table ${name}`);

@@ -30,14 +30,14 @@ export const rules: readonly Rule[] = readdirSync(folder)
     ...definition.parse(load(readFileSync(join(folder, `${file.slice(0, -4)}.yml`), 'utf8'))),
   }));
 
-/** The rule of a name. Throws TypeError where there is none. */
+/** The rule of a name. Throws TypeError if there is none. */
 export function ruleOf(name: string): Rule {
   const rule = rules.find((each) => each.name === name);
   if (rule === undefined) throw new TypeError(`there is no rule ${name}`);
   return rule;
 }
 
-/** Makes rules hold: the relation `run.<rule>` of each. */
+/** Creates the relation `run.<rule>` of each rule. */
 export async function applyRules(connection: DuckDBConnection, ...names: readonly string[]): Promise<void> {
   for (const { name, kind, sql } of names.map(ruleOf))
     await connection.run(`create or replace ${kind} run.${name} as ${sql}`);

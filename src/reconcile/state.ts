@@ -11,10 +11,10 @@ import { baseRelation, emptyOf, isHeld, type MergeContext, PARTITION, READ_OFTEN
 /** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */
 const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;
 
-/** Tables that rules read, whether anything was staged of them or not. */
+/** Tables that rules read even if no row of them was staged. */
 export const OF_RULES: ReadonlySet<string> = new Set(['lots', 'vehicles', 'archived_lots']);
 
-/** Columns of what load stages of the lists that came with each vehicle and lot; see `sql/members`. */
+/** Columns of the staged relations that say which lists came with each vehicle and lot; see `sql/members`. */
 export const MEMBERS = {
   vehicle_members:
     'vehicle_id bigint, lots boolean, listings boolean, inspections boolean, vehicle_history_reports boolean, reports boolean, _seq integer',
@@ -50,13 +50,13 @@ export async function bindState(context: MergeContext): Promise<void> {
   await bindRun(context);
 }
 
-/** Makes the schemas of the rules anew. */
+/** Drops the schemas of the rules and creates them again. */
 export async function createSchemas(connection: DuckDBConnection): Promise<void> {
   for (const name of SCHEMAS)
     await connection.run(`drop schema if exists ${name} cascade; create schema ${name}`);
 }
 
-/** Columns of the relations of `run` that are given; the others are what rules come to. */
+/** Columns of the relations of `run` that are given. Rules compute the others. */
 export const RUN_RELATIONS = {
   facts:
     'run_id varchar, seen_at timestamptz, kind varchar, is_resumed boolean, is_from_feed boolean, proves_absence boolean, asks_all_sources boolean, shrink_guard double, is_carried boolean',
@@ -98,7 +98,7 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
     const tuples = rows.map((row) => `(${row.map((value) => literal(String(value))).join(', ')})`);
     if (tuples.length > 0) await connection.run(`insert into run.${name} values ${tuples.join(', ')}`);
   }
-  // As a file: millions of values are too long a statement.
+  // A file, because a statement with millions of values is too long.
   const file = join(stage, 'unchanged.csv');
   const unchanged = passes.flatMap(({ changes }) => [...(changes?.unchanged ?? [])]);
   const blocks = unchanged.map(([seq, ids]) => ids.map((id) => `${id},${seq}\n`).join(''));
@@ -145,7 +145,7 @@ export async function bindCurrent(
   }
 }
 
-/** Columns of a staged table whose values were rejected; none where no row has a last good value. */
+/** Columns of a staged table whose values were rejected; none if the base has no rows. */
 async function findLacking(connection: DuckDBConnection, { table }: TableSchema): Promise<string[]> {
   const found = await rows(
     connection,
@@ -179,7 +179,7 @@ function withLastGood({ table, content }: TableSchema, source: string, lacking: 
   return `(select * from ${source} where ${REJECTED.name} is null union all by name ${placed})`;
 }
 
-/** Staged rows with one row a key, the one that was received last; the relation itself where no key comes twice. */
+/** Staged rows with one row for each key, the last received; the relation itself if no key repeats. */
 export async function oncePerKey(
   connection: DuckDBConnection,
   { table, content }: TableSchema,
@@ -203,7 +203,7 @@ export async function bindNext({ connection, schemas, target }: MergeContext, ta
   await connection.run(`create or replace view next.${table} as from ${written}`);
 }
 
-/** The sightings of the last snapshot. A lake of an older format has none, and gives when each row last changed. */
+/** The sightings of the last snapshot. A lake of an older format has none: then the last change of a row counts. */
 function knownSightings(context: MergeContext): string {
   const stored = context.base?.manifest.tables.sightings;
   if (context.base !== undefined && stored !== undefined)

@@ -15,15 +15,15 @@ import { emptyOf, isSmall, type MergeContext, type StoredTable } from './relatio
  */
 export const PARQUET = 'format parquet, compression zstd, compression_level 1, parquet_version v1';
 
-/** Option of COPY that says in a file of which table and snapshot it is, and which version of lotlake wrote it. */
+/** Option of COPY that writes the table, the snapshot and the version of lotlake into the metadata of a file. */
 export function metadataOf(table: string, snapshot: string): string {
   const pairs = Object.entries({ table, snapshot, version });
   return `kv_metadata {${pairs.map(([key, value]) => `${literal(key)}: ${literal(value)}`).join(', ')}}`;
 }
 
 /**
- * Options of COPY for a file of a snapshot that is being written. One that later snapshots link goes on naming the
- * snapshot that wrote it.
+ * Options of COPY for a file of the snapshot that is being written. If later snapshots link the file, its metadata still
+ * names this one.
  * @param columns all columns of the file, which get their field ids
  */
 export function parquetOf(
@@ -38,7 +38,7 @@ export function parquetOf(
 export const columnsInFile = ({ table, columns }: StoredTable): readonly Column[] =>
   table.partition === undefined ? columns : columns.filter(({ name }) => name !== 'domain_id');
 
-/** SQL of the rows for which a condition holds, and another one for their ids. */
+/** SQL of the rows that meet a condition. `ofIds` is the part of the condition about their ids, for tables joined to them. */
 export type RowsSql = (condition: string, ofIds: string) => string;
 
 /** Rows of a wide table in one row group: `details` of source 12 has 8 KB a row, which a reader holds as one page. */

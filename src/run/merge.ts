@@ -3,7 +3,7 @@ import { killPoint } from '../config/kill-point.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import type { Manifest } from '../lake/manifest.js';
 import { type RunRecord, reasonOf, unresolvedRuns } from '../lake/run-records.js';
-import { idsIn } from '../lake/snapshots.js';
+import { readIds } from '../lake/snapshots.js';
 import { lakeTables } from '../lake/tables.js';
 import { landedPassIds, listPasses } from '../land/pass.js';
 import { sumOf } from '../query/printable.js';
@@ -36,7 +36,9 @@ export async function reconcileInto(
   const result = await job.session.whileWriting(() => reconcile(context));
   for (const warning of result.warnings) job.reporter.warn(warning);
   const { base } = given;
-  const known = new Set(base === undefined ? [] : await idsIn(connection, base.folder, 'passes', 'pass_id'));
+  const known = new Set(
+    base === undefined ? [] : await readIds(connection, base.folder, 'passes', 'pass_id'),
+  );
   const abandoned = listPasses(job.layout.landing).filter(
     ({ manifest }) => manifest.state === 'abandoned' && !known.has(manifest.pass_id),
   );

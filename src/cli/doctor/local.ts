@@ -8,7 +8,7 @@ import { leastNode } from '../../config/package-root.js';
 import { assertLink, findBase } from '../../lake/base.js';
 import { assertMemory, diskFullError } from '../../lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
-import { lockedError, sayHolder, standingOf } from '../../lake/lock.js';
+import { lockedError, lockState, sayHolder } from '../../lake/lock.js';
 import { allTables, manifestIn, SCHEMA_VERSION } from '../../lake/manifest.js';
 import { findPasses } from '../../land/pass.js';
 import { count, sumOf } from '../../query/printable.js';
@@ -105,7 +105,7 @@ export function checkSpace({ output }: Config, freeBytes: DoctorContext['freeByt
 /** Checks whether a run could take the lock now. */
 export function checkLock({ output, lease }: Config, now: Date): Finding {
   const { lock } = layoutOf(output);
-  const standing = standingOf(lock);
+  const standing = lockState(lock);
   if (standing === undefined) return { text: 'no run works on the output folder' };
   const { holder, runs, renewedAt } = standing;
   if (runs === true) throw lockedError(lock, holder);
