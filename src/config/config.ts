@@ -19,8 +19,8 @@ export type Settings = Partial<z.input<typeof settings>>;
 export type ConfigInput = Settings & { readonly configFile?: string | undefined };
 
 /**
- * A setting as it holds: its name in a file of settings, such as `publish.to`; its value, null where nothing is set, and of
- * a secret only `set`; and where it comes from: a flag, a variable, the path of a file, or `default`.
+ * A setting in force: its name in a file of settings, such as `publish.to`; its value, null if it is not set, and only `set`
+ * for a secret; and where it comes from: a flag, a variable, the path of a file, or `default`.
  */
 export type InForce = Readonly<ReturnType<typeof inForceOf>[number]>;
 
@@ -30,12 +30,12 @@ export const readConfig = (...given: Parameters<typeof readSettings>): Config =>
 
 /**
  * Reads the configuration: flags over environment over `.env` over the file of settings over defaults. Relative paths in
- * a file, and the default output, lead from the folder of the file; others from the working folder. Nothing is made and
- * nobody is asked; {@link readGiven} says what is added to `env`. Throws ConfigError that names each setting that is
- * wrong, what was given, and where it came from.
- * @param flags what the command line gave
- * @param context.nameOf how messages name a setting that `flags` gave, as `--per-page` by default
- * @param sandbox what the embedded service brings with it: settings over all others, and other defaults
+ * a file, and the default output, start at the folder of the file; others start at the working folder. It makes no file and
+ * sends no request; {@link readGiven} says what is added to `env`. Throws ConfigError that names each wrong setting, its
+ * value, and where it came from.
+ * @param flags settings of the command line
+ * @param context.nameOf how messages name a setting of `flags`; by default as `--per-page`
+ * @param sandbox settings of the embedded service: `service` overrides all others, `defaults` are other defaults
  */
 export function readSettings(
   flags: ConfigInput = {},
@@ -82,14 +82,14 @@ export function readSettings(
   };
   return {
     config,
-    /** Setting by setting, without secrets; it may be kept. */
+    /** Every setting, without secrets, so that it may be stored. */
     inForce: inForceOf(config, given),
     warnings: files.warnings,
     unknown: files.unknown,
   };
 }
 
-/** Settings that are shown nowhere, and objects in whose place one may have been given. */
+/** Settings that are never shown, and objects in whose place one may have been given. */
 const SECRETS: ReadonlySet<string> = new Set(['apiKey', 'lineage', 'lineage.key', 'notify', 'notify.url']);
 
 /** Every setting of a configuration with the place that gave it. */
@@ -104,7 +104,7 @@ function inForceOf(config: Config, given: ReadonlyMap<string, Given>) {
   });
 }
 
-/** Words of a command. Of an option such as `fs.s3a.secret.key=…` whose name speaks of a secret the value is left out. */
+/** Words of a command, without the value of an option whose name means a secret, such as `fs.s3a.secret.key=…`. */
 const withoutSecrets = (words: unknown): unknown =>
   Array.isArray(words)
     ? words.map((word) =>
@@ -112,7 +112,7 @@ const withoutSecrets = (words: unknown): unknown =>
       )
     : words;
 
-/** The folder of own models where none is named: beside the file of settings. */
+/** The folder of own models if none is named: beside the file of settings. */
 function modelsBeside({ hasFile, home }: ReturnType<typeof readGiven>): string | undefined {
   const folder = join(home, 'models');
   return hasFile && statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : undefined;
@@ -122,7 +122,7 @@ function modelsBeside({ hasFile, home }: ReturnType<typeof readGiven>): string |
 export const flagOf = (name: string): string =>
   `--${name.replace(/.*\./, '').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** What is wrong, setting by setting, with what the first of them does. */
+/** The error of wrong settings. It lists all of them; its hint describes the first. */
 function notValid({ issues }: z.ZodError, given: ReadonlyMap<string, Given>): ConfigError {
   const problems = new Map<string, string>();
   const names = Object.keys(settings.shape);
@@ -146,7 +146,7 @@ function notValid({ issues }: z.ZodError, given: ReadonlyMap<string, Given>): Co
   return new ConfigError([...problems.values()].join('; '), hint ?? `settings: ${names.join(', ')}`);
 }
 
-/** The setting that was given and holds a path: itself, a list or an object. */
+/** The setting at a path that was given: itself, or the list or object around it. */
 function givenAt(path: readonly PropertyKey[], given: ReadonlyMap<string, Given>) {
   const names = path.map((_, i) =>
     path
@@ -162,16 +162,16 @@ function givenAt(path: readonly PropertyKey[], given: ReadonlyMap<string, Given>
 /** Whether a setting is a URL or a place, or an object that has one. */
 const isPlace = (name: string): boolean => /^(baseUrl|publish|lineage)/.test(name);
 
-/** Whether what was given for a place may hold a password or a token, readable as a URL or not. */
+/** Whether the value of a place may hold a password or a token, whether or not it is a valid URL. */
 const holdsSecret = (value: unknown): boolean => /[@?#]/.test(JSON.stringify(value) ?? '');
 
-/** A base URL as the lake keeps it: the same whatever way it is written, and without a password in it. */
+/** A base URL as the lake keeps it: in one spelling, and without a password. */
 function originOf(baseUrl: string): string {
   const { protocol, host, pathname } = new URL(baseUrl);
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** The flags by which another command finds the same lake; empty where it does by itself. */
+/** The flags by which another command finds the same lake; empty if it does so without any. */
 export function flagsOf(
   config: Config,
   { configFile }: ConfigInput,

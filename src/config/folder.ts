@@ -5,9 +5,9 @@ import { ConfigError, codeOf, messageOf } from './lotlake-error.js';
 /** Most characters of a setting that a message repeats. */
 const LONGEST = 120;
 
-/** What was given, in quotes and on one line; the end of a long text is left out. */
-export function quoted(given: unknown): string {
-  const text = JSON.stringify(given) ?? String(given);
+/** A value in quotes and on one line, without the end of a long text. */
+export function quoted(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
   const shown = text.replaceAll(
     /[\u007f-\u009f]/g,
     (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
@@ -15,12 +15,12 @@ export function quoted(given: unknown): string {
   return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown;
 }
 
-/** Throws what is wrong with a path that a person named. `place` is the setting or option, as a message names it. */
+/** Throws ConfigError for a bad path. `place` is the setting or option, as a message names it. */
 function refuse(place: string, given: string, problem: string, other = 'folder'): never {
   throw new ConfigError(`${place} is ${quoted(given)}: ${problem}`, `name another ${other}`);
 }
 
-/** What DuckDB reads as a pattern of file names, and what is no path of this machine. */
+/** What is wrong with a path: it is not a local path, or DuckDB reads it as a pattern of file names. */
 function problemOf(path: string): string | undefined {
   if (path.trim() === '') return 'it names nothing';
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(path) ?? [];
@@ -41,24 +41,24 @@ function readPath(place: string, given: string, cwd: string, kind: 'folder' | 'p
 }
 
 /**
- * The absolute path of a folder that is there or can be made: what is on the way to it is folders.
- * @throws ConfigError where a file is in the way, or the way cannot be looked at
+ * The absolute path of a folder that exists or can be made.
+ * @throws ConfigError if a file is in its way, or a folder on the way cannot be read
  */
 export const readFolder = (place: string, given: string, cwd: string): string =>
   readPath(place, given, cwd, 'folder');
 
-/** The absolute path of a file whose folder is there or can be made. Throws as {@link readFolder} does. */
+/** The absolute path of a file whose folder exists or can be made. Throws as {@link readFolder} does. */
 export const readFile = (place: string, given: string, cwd: string): string =>
   readPath(place, given, cwd, 'place');
 
-/** {@link readFolder} of a folder that has to be there. */
+/** {@link readFolder} of a folder that has to exist. */
 export function readExistingFolder(place: string, given: string, cwd: string): string {
   const folder = readFolder(place, given, cwd);
   const isThere = nearestPlace(place, folder, given).path === folder;
   return isThere ? folder : refuse(place, given, `there is no folder ${folder}`);
 }
 
-/** Throws ConfigError where nothing can be written to a folder, or where it cannot be made. */
+/** Throws ConfigError if nothing can be written to a folder, or if it cannot be made. */
 export function assertWritable(place: string, folder: string): void {
   const { path } = nearestPlace(place, folder, folder);
   try {
@@ -68,13 +68,13 @@ export function assertWritable(place: string, folder: string): void {
   }
 }
 
-/** The path itself where there is something, or what the nearest part of the way to it is. */
+/** The path itself if it exists, else its nearest parent that does. */
 function nearestPlace(place: string, path: string, given: string): { path: string; isFolder: boolean } {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found !== undefined) return { path, isFolder: found.isDirectory() };
   } catch (error) {
-    // Below a file. The next step up meets that file.
+    // The path is below a file. The next step up meets that file.
     if (codeOf(error) !== 'ENOTDIR') refuse(place, given, messageOf(error));
   }
   return nearestPlace(place, dirname(path), given);

@@ -7,28 +7,28 @@ import { ConfigError, messageOf } from './lotlake-error.js';
 import { didYouMean } from './nearest.js';
 import { allSettings, membersOf } from './settings.js';
 
-/** The file of settings where none is named, and the one of variables beside it. */
+/** Name of the file of settings if none is given, and of the file of variables beside it. */
 export const FILE = 'lotlake.config.json';
 const ENV_FILE = '.env';
 
-/** A value that was given, and where. */
+/** A value with the place that gave it. */
 export interface Given {
   readonly value: unknown;
   /** Flag, variable or path of the file. */
   readonly from: string;
-  /** The same as a message names it. */
+  /** The same, as a message names it. */
   readonly place: string;
   /** Folder from which a relative path leads. */
   readonly folder: string;
 }
 
-/** Settings by name, as a place gives them. */
+/** Settings by name, as one place gives them. */
 export type GivenSettings = readonly (readonly [name: string, given: Given])[];
 
 /**
- * Reads the file of settings, which is looked for from the working folder upwards if none is named, `.env` beside it, and
- * the environment. What `.env` has for the AWS SDK, for proxies and for a catalog is added to `env`, which others read.
- * Throws ConfigError where a file cannot be read.
+ * Reads the file of settings, `.env` beside it, and the environment. If no file is named, it is looked for from the working
+ * folder upwards. Variables of `.env` for the AWS SDK, proxies and a catalog are added to `env`, where others read them.
+ * Throws ConfigError if a file cannot be read.
  */
 export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string) {
   if (named === '') throw new ConfigError('--config names no file');
@@ -47,14 +47,14 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
     ...fromVariables(env, cwd, warnings),
   ];
   return {
-    /** Folder of the file of settings; the working folder where there is none. */
+    /** Folder of the file of settings; the working folder if there is no file. */
     home,
     hasFile: path !== undefined,
-    /** What comes later in the list counts. */
+    /** A later entry of a setting counts. */
     given,
     /** Files with a secret that others can read. */
     warnings,
-    /** Variables that look like settings and are none, as a message says it. */
+    /** Messages about variables that look like settings and are not. */
     unknown: [...unknownIn(variables, envFile), ...unknownIn(env)],
   };
 }
@@ -66,7 +66,7 @@ function foundUpwards(folder: string): string | undefined {
   return dirname(folder) === folder ? undefined : foundUpwards(dirname(folder));
 }
 
-/** Does what reads a file. Throws ConfigError that says what cannot be read. */
+/** Runs a function that reads a file. Throws ConfigError that names the file if it fails. */
 function reading<T>(file: string, read: () => T): T {
   try {
     return read();
@@ -76,22 +76,22 @@ function reading<T>(file: string, read: () => T): T {
   }
 }
 
-/** @param said the path as a message names it */
-function readFile(path: string, said: string): GivenSettings {
-  const text = reading(`${said}: the file`, () => readFileSync(path, 'utf8'));
-  const object = z.record(z.string(), z.unknown()).safeParse(parsed(text, said));
-  if (!object.success) throw new ConfigError(`${said}: the file holds no object`);
+/** @param name the path as a message names it */
+function readFile(path: string, name: string): GivenSettings {
+  const text = reading(`${name}: the file`, () => readFileSync(path, 'utf8'));
+  const object = z.record(z.string(), z.unknown()).safeParse(parsed(text, name));
+  if (!object.success) throw new ConfigError(`${name}: the file holds no object`);
   if ('apiKey' in object.data)
     throw new ConfigError(
-      `${said}: the file holds the key`,
+      `${name}: the file holds the key`,
       `set LOTLAKE_API_KEY, in ${join(dirname(path), ENV_FILE)} if you like, or name a file in LOTLAKE_API_KEY_FILE`,
     );
   const folder = dirname(path);
-  return givenIn(object.data, (name) => ({ from: path, place: `${name} in ${path}`, folder }));
+  return givenIn(object.data, (setting) => ({ from: path, place: `${setting} in ${path}`, folder }));
 }
 
-/** Parses JSON with comments (JSON5, whose errors name line and column). The parser is loaded only where there is a file. */
-function parsed(text: string, said: string): unknown {
+/** Parses JSON with comments (JSON5, whose errors name line and column). The parser is loaded only if there is a file. */
+function parsed(text: string, name: string): unknown {
   const json5: typeof import('json5') = createRequire(import.meta.url)('json5');
   try {
     return json5.parse(text);
@@ -99,11 +99,11 @@ function parsed(text: string, said: string): unknown {
     const problem = messageOf(error)
       .replace('JSON5: ', '')
       .replace(/ at (\d+):(\d+)$/, ' at line $1, column $2');
-    throw new ConfigError(`${said}: the file is no JSON: ${problem}`);
+    throw new ConfigError(`${name}: the file is no JSON: ${problem}`);
   }
 }
 
-/** Settings of an object, member by member. */
+/** The members of an object of settings, each with its place. */
 export function givenIn(values: object, placeOf: (name: string) => Omit<Given, 'value'>): GivenSettings {
   return Object.entries(values)
     .filter(([, value]) => value !== undefined)
@@ -111,7 +111,7 @@ export function givenIn(values: object, placeOf: (name: string) => Omit<Given, '
     .map(([name, value]) => [name, { value, ...placeOf(name) }]);
 }
 
-/** A variable that is empty counts as one that is not set. */
+/** Settings in variables. An empty variable counts as not set. */
 function fromVariables(
   variables: NodeJS.ProcessEnv,
   folder: string,
@@ -145,7 +145,7 @@ const readKeyFile = (path: string, warnings: string[]): string =>
 /** Variables and settings that hold a secret. */
 const SECRET = /^((LOTLAKE|AWS)_.*(KEY|TOKEN|NOTIFY_URL)|lineage\.key|notify\.url)$/;
 
-/** What a file `.env` sets; nothing where there is none. A folder of that name is none. */
+/** The variables in a file `.env`; none if it does not exist or is a folder. */
 const readEnvFile = (path: string, warnings: string[]): NodeJS.ProcessEnv =>
   reading(`${path}: the file`, () => {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== false) return {};
@@ -161,10 +161,10 @@ function seenByOthers(path: string): string[] {
     : [`others can read ${path}, which holds a secret (mode ${mode.toString(8)}); run chmod 600 ${path}`];
 }
 
-/** Variables that are no settings and that `.env` may set, too. */
+/** Variables that are not settings, and that `.env` may set all the same. */
 const OTHERS = /^(AWS_\w+|(HTTPS?|ALL|NO)_PROXY|LOTLAKE_CATALOG_TOKEN)$/i;
 
-/** Variables of lotlake that are no settings. */
+/** Variables of lotlake that are not settings. */
 const OWN = ['LOTLAKE_API_KEY_FILE', 'LOTLAKE_CATALOG_TOKEN'];
 
 function unknownIn(variables: NodeJS.ProcessEnv, file?: string): string[] {
@@ -177,7 +177,7 @@ function unknownIn(variables: NodeJS.ProcessEnv, file?: string): string[] {
     });
 }
 
-/** Sets what is not set yet; names of proxies count in both cases. */
+/** Sets variables that are not set yet in upper or lower case: proxies use both. */
 function addTo(env: NodeJS.ProcessEnv, variables: NodeJS.ProcessEnv): void {
   for (const [name, value] of Object.entries(variables))
     if (OTHERS.test(name) && (env[name.toLowerCase()] ?? env[name.toUpperCase()]) === undefined)

@@ -1,9 +1,9 @@
 import { readSync, writeSync } from 'node:fs';
 
-/** How often the moment that a variable names was reached. */
+/** How often the kill point that a variable names was reached. */
 const times = new Map<string, number>();
 
-/** Whether a variable names this moment, with `#n` its n-th time. */
+/** Whether a variable names this kill point, with `#n` the n-th time that it is reached. */
 function isNow(variable: string, name: string): boolean {
   const [wanted, nth = '1'] = (process.env[variable] ?? '').split('#');
   if (wanted !== name) return false;
@@ -13,9 +13,9 @@ function isNow(variable: string, name: string): boolean {
 }
 
 /**
- * A moment after which a killed run must leave nothing broken: tests end the process here with SIGKILL, by its name in
- * `LOTLAKE_KILL_AT`, or hold it here, by its name in `LOTLAKE_PAUSE_AT`, until a byte comes on stdin, so that a signal
- * that comes meanwhile is met at exactly this moment.
+ * A moment at which a killed run must leave nothing broken. Tests name it in `LOTLAKE_KILL_AT` to end the process here with
+ * SIGKILL, or in `LOTLAKE_PAUSE_AT` to stop it here until a byte comes on stdin, so that a signal arrives at exactly this
+ * moment.
  */
 export function killPoint(name: string): void {
   if (isNow('LOTLAKE_KILL_AT', name)) process.kill(process.pid, 'SIGKILL');

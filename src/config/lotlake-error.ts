@@ -1,8 +1,8 @@
 import { redacted } from './redact.js';
 
 /**
- * What a code begins with, and the stage that it says: the folders of the straight line. Usage and config come before the
- * first; errors that lotlake did not raise are of the system or internal.
+ * Stages of errors by the prefix of their code. Most are folders of the straight line; usage and config come before the
+ * first. Errors that lotlake did not raise are of the system or internal.
  */
 const stages = {
   SYSTEM: 'system',
@@ -48,7 +48,7 @@ export interface ErrorFacts {
   readonly outcome?: Outcome | undefined;
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean;
-  /** What the reader can do next. */
+  /** What the user can do next. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
@@ -66,11 +66,11 @@ export class LotlakeError extends Error {
     message: string,
     facts: ErrorFacts = {},
   ) {
-    super(told(message), facts.cause === undefined ? {} : { cause: facts.cause });
+    super(shortened(message), facts.cause === undefined ? {} : { cause: facts.cause });
     this.stage = stages[code.slice(0, code.indexOf('_')) as keyof typeof stages];
     this.outcome = facts.outcome ?? 'failed';
     this.retryable = facts.retryable ?? false;
-    this.hint = facts.hint === undefined ? undefined : told(facts.hint);
+    this.hint = facts.hint === undefined ? undefined : shortened(facts.hint);
   }
 }
 
@@ -86,13 +86,13 @@ export class ConfigError extends LotlakeError {
 const MOST_MESSAGE = 4000;
 
 /** A message that may be kept and shown: cut to a length, and without the key. */
-function told(message: string): string {
+function shortened(message: string): string {
   return redacted(message.length > MOST_MESSAGE ? `${message.slice(0, MOST_MESSAGE)}…` : message);
 }
 
 /** The message of anything that was thrown. It may be kept and shown. */
 export function messageOf(error: unknown): string {
-  return told(error instanceof Error ? error.message : String(error));
+  return shortened(error instanceof Error ? error.message : String(error));
 }
 
 /** An error and what caused it. */
@@ -100,7 +100,7 @@ export function causesOf(error: unknown): readonly Error[] {
   return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
 }
 
-/** The code that the system gives an error, such as `ENOENT`; undefined where it has none. */
+/** The system's code of an error, such as `ENOENT`; undefined if it has none. */
 export function codeOf(error: unknown): unknown {
   return error instanceof Error ? Reflect.get(error, 'code') : undefined;
 }

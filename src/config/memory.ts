@@ -6,16 +6,16 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /** Bytes of an amount such as `700MB`; NaN of any other text. */
-export function bytesOfAmount(amount: string): number {
+export function parseBytes(amount: string): number {
   const [, number = '', unit = 'b'] = /^(\d+(?:\.\d+)?)\s*([KMG]?i?B)?$/i.exec(amount.trim()) ?? [];
   return Math.floor(Number.parseFloat(number) * (UNITS[unit.toLowerCase()] ?? Number.NaN));
 }
 
 /** Bytes as people write them, such as `1.6 GB`. */
-export const amountOf = (bytes: number): string =>
+export const formatBytes = (bytes: number): string =>
   bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`;
 
-/** Bounds of DuckDB's memory where nothing is configured, and what a process needs beside it. */
+/** Bounds of DuckDB's memory if none is configured, and what a process needs beside it. */
 export const MEMORY = {
   /** Least that is accepted; docs/performance.md says which steps were run with it at the size of the real service. */
   least: 700e6,
@@ -29,14 +29,14 @@ export const MEMORY = {
   beside: 900e6,
 } as const;
 
-/** Bytes of memory that processes here may use: those of the machine, or of its container where that has fewer. */
+/** Bytes of memory that this process may use: those of the machine, or of its container if that has fewer. */
 export function memoryHere(): number {
-  // 0 or more than any machine has where there is no limit.
+  // Without a limit it is 0, or more than any machine has.
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
-/** DuckDB's memory where nothing is configured: a quarter of what is there, from 700 MB to 4 GB. */
+/** DuckDB's memory if none is configured: a quarter of what is there, from 700 MB to 4 GB. */
 export function defaultMemory(here: number = memoryHere()): string {
   const bytes = Math.min(MEMORY.most, Math.max(MEMORY.least, here * MEMORY.share));
   return `${Math.floor(bytes / 1e6)}MB`;

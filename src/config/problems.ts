@@ -1,4 +1,4 @@
-/** Hosts of this machine: a key may travel to them in the clear, and no proxy is between. */
+/** Hosts of this machine: a key may be sent to them without https, and no proxy is used. */
 export const LOCAL: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
@@ -50,7 +50,7 @@ export function placeProblem(given: string): string | undefined {
     : 'its prefix has an empty name, or characters other than letters, digits and . _ = + -';
 }
 
-/** Whether the place of lineage events is a URL, and not a file. */
+/** Whether the place of lineage events is a URL; otherwise it is a file. */
 export function isUrl(place: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(place);
 }

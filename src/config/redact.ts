@@ -1,24 +1,24 @@
-/** What stands in place of a key, and of a part of it. */
+/** Replaces a key or a part of it. */
 const HIDDEN = '…';
 
-/** Characters of the key that give it away; shorter parts are those of other words. */
+/** Characters of a key that give it away; shorter parts occur in other words, too. */
 const LEAST_PART = 8;
 
 interface Secret {
-  /** Finds where parts of the key begin, in any form that texts hold it in. */
+  /** Finds where parts of the key begin, in any of its escaped forms. */
   readonly parts: RegExp;
-  /** The whole key as a body may hold it. */
+  /** The whole key in each form that a body may hold. */
   readonly whole: readonly Buffer[];
 }
 
-/** Whom a key is for. */
+/** The service that a key is sent to. */
 type Holder = 'service' | 'catalog' | 'lineage';
 
 const secrets = new Map<Holder, Secret>();
 
 /**
- * Makes `redacted` hide a key from now on, and `redactedBody` that of the service. A process has one for each holder. A key
- * below 8 characters stays.
+ * Makes `redacted` hide a key from now on, and `redactedBody` the key of the service. A process has one key for each holder.
+ * A key of less than 8 characters is not hidden.
  */
 export function hideKey(key: string, holder: Holder = 'service'): void {
   if (key.length < LEAST_PART) return;
@@ -48,8 +48,8 @@ function without(text: string, { parts }: Secret): string {
 }
 
 /**
- * A body in which asterisks stand in place of the whole key of the service, so that no page, ledger or message made from it holds it.
- * The length stays; the chunks are written to.
+ * A body in which asterisks replace the whole key of the service, so that no page, ledger or message holds it. The length
+ * stays; the chunks are changed in place.
  */
 export async function* redactedBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held: Buffer = Buffer.alloc(0);

@@ -1,7 +1,7 @@
 import { packageFile } from './package-root.js';
 import { allSettings, type Setting } from './settings.js';
 
-/** Value with which a setting stands in the file; the empty text of a setting without a default is refused with a hint. */
+/** Value of a setting in the template. Without a default it is an empty text, which is refused with a hint. */
 const example = ({ name, standard }: Setting): string =>
   name === 'baseUrl' ? '"https://host/api"' : JSON.stringify(standard ?? '');
 
@@ -28,7 +28,7 @@ export function settingsTemplate(): string {
 
 /**
  * Every setting as Markdown.
- * @param flagOf the flag of a setting with its commands; empty where it has none
+ * @param flagOf the flag of a setting with its commands; empty if it has none
  */
 export function settingsMarkdown(flagOf: (name: string) => string): string {
   const rows = allSettings.map(({ name, variable, standard, description }) => [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject } from './json.js';
-import { bytesOfAmount, MEMORY } from './memory.js';
+import { MEMORY, parseBytes } from './memory.js';
 import {
   baseUrlProblem,
   endpointProblem,
@@ -12,18 +12,18 @@ import {
 } from './problems.js';
 import sentences from './settings.json' with { type: 'json' };
 
-/** Complete passes of a stream that are kept where the configuration names none. */
+/** Complete passes of a stream that are kept by default. */
 export const DEFAULT_PASSES = 3;
 
-/** Seconds without a renewal after which the lock of a holder elsewhere may be taken over, where nothing else is set. */
+/** Seconds without a renewal after which the lock of a holder elsewhere may be taken over by default. */
 export const LEASE = 120;
 
-/** Numbers as people write them; no hexadecimal, and nothing that is read as 0, 1 or infinity by chance. */
+/** Numbers as people write them: no hexadecimal, and no text that `Number` reads as 0, 1 or infinity by chance. */
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 const read = (given: unknown): unknown =>
   typeof given === 'string' && NUMBER.test(given.trim()) ? Number(given) : given;
 
-// The messages of all schemas go on with the sentence `<place> is <value>`.
+// The messages of all schemas continue the sentence `<place> is <value>`.
 const takes = (what: string): string => `; it takes ${what}`;
 
 /** A check that adds what is wrong with a value. */
@@ -89,10 +89,7 @@ export const settings = z.strictObject({
   memory: z
     .string(AMOUNT)
     .regex(/^\d+(\.\d+)?\s*(KB|MB|GB|KiB|MiB|GiB)$/i, AMOUNT)
-    .refine(
-      (amount) => bytesOfAmount(amount) >= MEMORY.least && bytesOfAmount(amount) <= MEMORY.largest,
-      AMOUNT,
-    )
+    .refine((amount) => parseBytes(amount) >= MEMORY.least && parseBytes(amount) <= MEMORY.largest, AMOUNT)
     .optional(),
   threads: whole(1, 256).optional(),
   log: oneOf('silent', 'warn', 'info', 'debug').default('info'),
@@ -121,7 +118,7 @@ export const settings = z.strictObject({
     .union([count(PASSES), z.record(z.string(), count(PASSES))], takes(PASSES))
     .default(DEFAULT_PASSES),
   lease: seconds().default(LEASE),
-  /** Where the mirror of the lake is, and how it is reached; credentials come from the environment of the SDK. */
+  /** The mirror of the lake and how it is reached; credentials come from the environment of the SDK. */
   publish: group(
     {
       to: text('a place such as s3://bucket/prefix', placeProblem).optional(),
@@ -164,7 +161,7 @@ export const settings = z.strictObject({
         LOCAL.includes(new URL(to).hostname),
       { path: ['to'], error: ': it is not https, and lineage.key would travel in the clear' },
     ),
-  /** Whom a run tells how it ended. */
+  /** Who is notified of the end of a run. */
   notify: group(
     {
       url: text('the URL of a webhook', webProblem).optional(),
@@ -193,7 +190,7 @@ export interface Setting {
   /** Variable of the environment that gives it, such as `LOTLAKE_PUBLISH_TO`. */
   readonly variable: string;
   readonly description: string;
-  /** Value where none is given; undefined where there is no such value. */
+  /** Default value; undefined if there is none. */
   readonly standard: unknown;
 }
 
@@ -215,11 +212,11 @@ function settingsIn(name: string, schema: z.core.$ZodType): Setting[] {
   return [{ name, variable, description: Reflect.get(sentences, name), standard }];
 }
 
-/** Whether a name is the one of an object of settings, such as `publish`. */
+/** Whether a name is that of an object of settings, such as `publish`. */
 const isObjectOfSettings = (name: string): boolean =>
   allSettings.some((setting) => setting.name.startsWith(`${name}.`));
 
-/** A setting as the members that it is made of: `publish.to` and so on, or itself. */
+/** The members of an object of settings, such as `publish.to`; any other setting as it is. */
 export function membersOf(name: string, value: unknown): [name: string, value: unknown][] {
   if (!isObjectOfSettings(name) || !isObject(value)) return [[name, value]];
   return Object.entries(value)
@@ -227,7 +224,10 @@ export function membersOf(name: string, value: unknown): [name: string, value: u
     .flatMap(([member, given]) => membersOf(`${name}.${member}`, given));
 }
 
-/** Settings made from members: what {@link membersOf} took apart. What is no object stays, and is refused as such. */
+/**
+ * Nested settings from their members, as {@link membersOf} gives them. A value in the place of an object stays, and the
+ * schema refuses it.
+ */
 export function withMembers(members: Iterable<readonly [name: string, value: unknown]>): object {
   const made: Record<string, unknown> = {};
   for (const [name, value] of members) {

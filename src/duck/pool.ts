@@ -4,19 +4,19 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { Session } from './session.js';
 import { isOutOfMemory } from './session.js';
 
-/** @param isAgain whether it did not fit into memory before and runs by itself */
+/** @param isAgain whether it did not fit into memory before and now runs alone */
 type Work<T> = (connection: DuckDBConnection, isAgain: boolean) => Promise<T>;
 
 /**
  * Runs work on one of some connections, as soon as one is free. Work that does not fit into memory beside other work
- * runs again when nothing else is under way. Once work has failed none begins any more, and what fails after that throws
- * what failed first.
+ * runs again when nothing else is under way. After a failure no further work begins, and later failures throw the first
+ * error.
  */
 export type UseConnection = <T>(work: Work<T>) => Promise<T>;
 
 /**
- * Shares work among connections to one database, each of which has what the work needs.
- * @param alone gives work all the memory of the database; without it nothing runs twice
+ * Shares work among equivalent connections to one database.
+ * @param alone runs work with all the memory of the database; without it nothing runs twice
  */
 export function poolOf(connections: readonly DuckDBConnection[], alone?: Session['alone']): UseConnection {
   const idle = [...connections];
@@ -57,8 +57,8 @@ export function poolOf(connections: readonly DuckDBConnection[], alone?: Session
 }
 
 /**
- * Runs work once it has every place of a limit, so that nothing is under way beside it. All places are asked for at once:
- * what is begun later waits.
+ * Runs work once it holds every place of a limit, so that nothing else is under way. It queues for all places at once, so
+ * later work waits.
  */
 async function holdingAll<T>(limit: LimitFunction, places: number, work: () => Promise<T>): Promise<T> {
   const end = new AbortController();
@@ -74,8 +74,8 @@ async function holdingAll<T>(limit: LimitFunction, places: number, work: () => P
 }
 
 /**
- * Waits for all tasks, whatever becomes of them, since a database is not closed while a statement runs. Throws what
- * one of them threw, if any did.
+ * Waits for all tasks, even if some fail, because a database must not be closed while a statement runs. Throws the error of
+ * the first failed task in their order.
  */
 export async function settled<T>(tasks: readonly Promise<T>[]): Promise<T[]> {
   const ends = await Promise.allSettled(tasks);

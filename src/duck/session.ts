@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { causesOf, LotlakeError } from '../config/lotlake-error.js';
-import { bytesOfAmount } from '../config/memory.js';
+import { parseBytes } from '../config/memory.js';
 
 /** Limits of one DuckDB database. */
 interface SessionOptions {
@@ -45,14 +45,14 @@ export async function openSession(options: SessionOptions) {
   };
   const connection = await connect();
   await connection.run("set global TimeZone = 'UTC'");
-  const memoryBytes = bytesOfAmount(options.memory);
+  const memoryBytes = parseBytes(options.memory);
   let share = 1;
   let timesAlone = 0;
   const within = async <T>(given: number, work: () => Promise<T>): Promise<T> => {
     const before = share;
     const limit = async (next: number): Promise<void> => {
       share = next;
-      // Where so much cannot be given back at once the limit stays as it is.
+      // If DuckDB cannot free so much at once, the limit stays as it is.
       await connection.run(`set memory_limit = '${Math.floor(memoryBytes * next)}B'`).catch(() => undefined);
     };
     await limit(given);
@@ -62,7 +62,7 @@ export async function openSession(options: SessionOptions) {
       await limit(before);
     }
   };
-  /** Each thread has buffers of its own for what it reads, sorts and writes. */
+  /** One thread needs less memory, since each has its own buffers for reading, sorting and writing. */
   const onOneThread = async <T>(work: () => Promise<T>): Promise<T> => {
     await connection.run('set threads = 1');
     try {
@@ -77,7 +77,7 @@ export async function openSession(options: SessionOptions) {
       try {
         each.interrupt();
       } catch {
-        // A connection that was closed has nothing to end.
+        // A closed connection has nothing to interrupt.
       }
     }
   };
@@ -86,16 +86,16 @@ export async function openSession(options: SessionOptions) {
   return {
     memoryBytes,
     connection,
-    /** Another connection with the same settings; temporary tables are its own. */
+    /** Another connection with the same settings and its own temporary tables. */
     connect,
     /**
-     * Runs work that writes large files, with less of the memory: what Parquet writers hold comes on top of DuckDB's
-     * limit.
+     * Runs work that writes large files, with a lower memory limit: DuckDB does not count the buffers of its Parquet
+     * writers.
      */
     whileWriting: <T>(work: () => Promise<T>) => within(WRITING_SHARE, work),
     /**
-     * Runs work with all of the memory once more, because it did not fit into it beside other work; and once more on one
-     * thread, where it does not fit then either.
+     * Runs work again with all of the memory, because it did not fit beside other work. If it still does not fit, runs it
+     * once more on one thread.
      */
     alone: <T>(work: () => Promise<T>) => {
       timesAlone++;
@@ -113,8 +113,8 @@ export async function openSession(options: SessionOptions) {
       return timesAlone;
     },
     /**
-     * Ends what the database does once a signal is aborted, and what it begins after that until it is closed, since a
-     * statement does not know of an interrupt before it.
+     * Interrupts the database once a signal is aborted, and again until it is closed: an interrupt ends only the
+     * statement under way, not the next one.
      */
     interruptOn(signal: AbortSignal | undefined): void {
       const begin = (): void => {
@@ -133,7 +133,7 @@ export async function openSession(options: SessionOptions) {
   };
 }
 
-/** A database for reading a lake, with a folder of its own. */
+/** A database for reading a lake, with its own scratch folder. */
 export type TemporarySession = Readonly<Awaited<ReturnType<typeof openTemporarySession>>>;
 
 /** Opens a database in memory whose scratch folder is outside the lake, so that reading leaves no trace there. */
@@ -153,7 +153,7 @@ export async function openTemporarySession(limits: Pick<SessionOptions, 'memory'
 
 /**
  * All rows of a query.
- * @param values of its parameters, by their names
+ * @param values values of its parameters by name
  */
 export async function rows(
   connection: DuckDBConnection,
@@ -164,7 +164,7 @@ export async function rows(
   return reader.getRowObjectsJS().map(plain);
 }
 
-/** Runs statements in one transaction, which is ended where one of them fails. */
+/** Runs statements in one transaction, which is rolled back if one of them fails. */
 export async function inTransaction(connection: DuckDBConnection, statements: readonly string[]) {
   await connection.run('begin');
   try {
@@ -177,8 +177,8 @@ export async function inTransaction(connection: DuckDBConnection, statements: re
 }
 
 /**
- * Does work in a database file, which is written out and closed when the work ends. What went wrong first is what is told.
- * @param name of the database while it is attached
+ * Runs work in a database file, which is written and closed when the work ends. Throws the first error.
+ * @param name name of the database while it is attached
  */
 export async function inDatabase<T>(
   connection: DuckDBConnection,
@@ -225,7 +225,7 @@ export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** SQL that says whether rows of two relations have the same key, parts of which may be null. */
+/** SQL condition that rows of two relations have the same key, parts of which may be null. */
 export const sameKey = (key: readonly string[], a: string, b: string): string =>
   key.map((name) => `${a}.${identifier(name)} is not distinct from ${b}.${identifier(name)}`).join(' and ');
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { bytesOfAmount } from '../config/memory.js';
+import { parseBytes } from '../config/memory.js';
 
 /** File formats of an export. */
 export const exportFormats = ['parquet', 'csv', 'arrow'] as const;
@@ -23,7 +23,7 @@ const input = z.object({
   format: z.enum(exportFormats).default('parquet'),
   profile: z.enum(exportProfiles).default('default'),
   /** Size such as 250MB at which a data file is closed and the next begun. */
-  maxBytes: z.string().default(DEFAULT_MAX_BYTES).transform(bytesOfAmount),
+  maxBytes: z.string().default(DEFAULT_MAX_BYTES).transform(parseBytes),
   bom: z.boolean().default(false),
   zip: z.boolean().default(false),
   force: z.boolean().default(false),

@@ -12,15 +12,15 @@ import { createRateLimit, parseRetryAfter, type RetryOptions, withRetry } from '
 import { agentFor } from './proxy.js';
 
 /**
- * What a client needs to know: settings, and how it tries again. `timeout` is in seconds without a byte, and a request ends
- * at `MOST_TIMEOUTS` times that in any case; `retryBudget` is in seconds, `firstWait` in milliseconds.
+ * Settings of a client and of its retries. `timeout` is in seconds without a byte, and a request ends after `MOST_TIMEOUTS`
+ * times that in any case; `retryBudget` is in seconds, `firstWait` in milliseconds.
  */
 export interface ClientOptions
   extends Pick<Config, 'timeout' | 'retryBudget'>,
     Pick<RetryOptions, 'onRetry' | 'firstWait'> {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Told of every answer by its status and headers; `failed` for none. */
+  /** Called with the status and headers of every answer; with `failed` if none came. */
   readonly onAnswer?: (status: number | 'failed', headers?: IncomingHttpHeaders) => void;
   /** Requests a second; undefined sets no limit. */
   readonly rate?: number | undefined;
@@ -36,16 +36,16 @@ export interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Asks the service, within one rate budget, and tries again what may succeed later. */
+/** Sends requests to the service within one rate budget, and retries those that may succeed later. */
 export type Client = ReturnType<typeof createClient>;
 
-/** Reads the whole body of an answer. Where it fails on the body, the request is sent again. */
+/** Reads the whole body of an answer. If the body fails, the request is sent again. */
 type Consume<T> = (answer: Answer) => Promise<T>;
 
-/** No request takes longer than so many times its time-out, however steadily its bytes come. */
+/** A request ends after so many times its time-out, however steadily its bytes come. */
 const MOST_TIMEOUTS = 5;
 
-/** Longest time of a timer in milliseconds; one that is set for longer ends at once. */
+/** Longest time of a timer in milliseconds; Node fires a longer one at once. */
 const MOST_TIMER = 2 ** 31 - 1;
 
 /** Bytes of an answer, decompressed: more than ten times the largest page of the service. */
@@ -57,7 +57,7 @@ const MOST_WHOLE_BYTES = 1 << 26;
 /** Bytes of an error body that are read for what it says. */
 const MOST_ERROR_BYTES = 1 << 16;
 
-/** Creates a client. Nothing that it gives, and nothing that the process says or keeps from now on, holds the key. */
+/** Creates a client. From now on its answers, and all messages and files of the process, hide the key. */
 export function createClient(options: ClientOptions) {
   hideKey(options.apiKey);
   const base = new URL(options.baseUrl);
@@ -86,7 +86,7 @@ export function createClient(options: ClientOptions) {
       if (response.statusCode !== 200) {
         const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
         if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
-        // Where the body cannot be read, the status alone says what happened.
+        // If the body cannot be read, the status alone says what happened.
         const text = await beginningOf(redacted, MOST_ERROR_BYTES).then(String, () => '');
         const detail = messageOfBody(text);
         throw errorFromAnswer({ url: url.href, status: response.statusCode, detail, retryAfter });
@@ -111,12 +111,12 @@ export function createClient(options: ClientOptions) {
       const work = (): Promise<T> => attempt(urlOf(base, path, query), consume, signal);
       return withRetry(work, { budget, signal, onRetry, firstWait });
     },
-    // Whatever still comes is waited for by nobody.
+    // Nobody waits for requests that are still under way.
     close: (): Promise<void> => agent.destroy(),
   };
 }
 
-/** Base URL and key of the service. Throws ConfigError where one of them is missing; nothing is asked. */
+/** Base URL and key of the service. Throws ConfigError if one of them is missing; sends no request. */
 export function assertService({ baseUrl, apiKey }: Config): Pick<ClientOptions, 'baseUrl' | 'apiKey'> {
   const hint =
     'set LOTLAKE_BASE_URL, or baseUrl in lotlake.config.json (lotlake init writes one), or try lotlake run nightly --sandbox';
@@ -126,10 +126,13 @@ export function assertService({ baseUrl, apiKey }: Config): Pick<ClientOptions, 
   return { baseUrl, apiKey };
 }
 
-/** The client that a configuration describes. Throws ConfigError where base URL or key are missing. */
-export function openClient(config: Config, told: Pick<ClientOptions, 'onRetry' | 'onAnswer'> = {}): Client {
+/** The client that a configuration describes. Throws ConfigError if base URL or key are missing. */
+export function openClient(
+  config: Config,
+  callbacks: Pick<ClientOptions, 'onRetry' | 'onAnswer'> = {},
+): Client {
   const { rate, timeout, retryBudget } = config;
-  return createClient({ ...assertService(config), rate, timeout, retryBudget, ...told });
+  return createClient({ ...assertService(config), rate, timeout, retryBudget, ...callbacks });
 }
 
 function header(value: string | string[] | undefined): string | undefined {
@@ -144,7 +147,7 @@ export function urlOf(base: URL, path: string, query: Query): URL {
   return url;
 }
 
-/** Bytes that a decoder gives at once: with 256 KB a page takes a tenth more time to land. */
+/** Bytes of a decoder's chunks: with 256 KB a page takes a tenth more time to land. */
 const OUTPUT_CHUNK = 1 << 19;
 
 const DECODERS = new Map<string | undefined, (options: ZlibOptions) => Duplex>([
@@ -156,7 +159,7 @@ const DECODERS = new Map<string | undefined, (options: ZlibOptions) => Duplex>([
 
 function decoded(body: Readable, encoding: string | undefined): Readable {
   const decoder = DECODERS.get(encoding)?.({ chunkSize: OUTPUT_CHUNK });
-  // An abort may come before anyone reads: who reads then is told, and nobody else has to hear of it.
+  // An abort may come before anyone reads. A later reader gets the error; without one it must not end the process.
   body.on('error', (error) => decoder?.destroy(error));
   decoder?.on('error', () => undefined);
   return decoder === undefined ? body : body.pipe(decoder);
@@ -172,14 +175,14 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Reads an answer that is held whole, such as one vehicle. Throws for one of more than `MOST_WHOLE_BYTES`. */
+/** Reads a small answer whole, such as one vehicle. Throws if it has more than `MOST_WHOLE_BYTES`. */
 export async function readBody({ body }: Pick<Answer, 'body'>): Promise<Buffer> {
   const bytes = await beginningOf(body, MOST_WHOLE_BYTES + 1);
   if (bytes.length > MOST_WHOLE_BYTES) throw new Error(`a body of more than ${MOST_WHOLE_BYTES >> 20} MiB`);
   return bytes;
 }
 
-/** Reads a whole answer as JSON; for answers that are small, such as one vehicle. */
+/** Reads a small answer as JSON, such as one vehicle. */
 export async function readJson(answer: Pick<Answer, 'body'>): Promise<unknown> {
   return JSON.parse((await readBody(answer)).toString('utf8'));
 }

@@ -25,7 +25,7 @@ export function recordIn(body: unknown, url: string): object {
 export async function asPage(answer: Answer): Promise<Answer> {
   const bytes = await readBody(answer);
   const body = jsonIn(bytes.toString('utf8'));
-  // Whoever lands a text that is not JSON says what is wrong with it.
+  // Landing says what is wrong with a text that is not JSON.
   const isBare = body !== undefined && recordIn(body, answer.url) === body;
   const parts = isBare ? [Buffer.from('{"data":'), bytes, Buffer.from('}')] : [bytes];
   return { ...answer, body: streamOf(parts) };

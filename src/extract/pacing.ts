@@ -3,11 +3,11 @@ import pLimit from 'p-limit';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { ServiceError } from '../service/errors.js';
 
-/** Milliseconds by which requests may differ on their way without one too many arriving in a second. */
+/** Milliseconds by which the travel times of requests may differ without too many of them arriving in a second. */
 const JITTER = 100;
 
 /**
- * The budget of requests of the whole process. Spaces them evenly: the service counts at most `perSecond` in any second,
+ * The request budget of the whole process. It spaces requests evenly: the service counts at most `perSecond` in any second,
  * and never two at once.
  * @param perSecond requests a second; undefined sets no limit
  */
@@ -33,7 +33,7 @@ export function createRateLimit(perSecond: number | undefined, now: () => number
   };
 }
 
-/** How long one piece of work is tried again. */
+/** How work is retried. */
 export interface RetryOptions {
   /** Seconds after the first failure at which no further attempt starts. */
   readonly budget: number;
@@ -75,7 +75,7 @@ export async function withRetry<T>(work: () => Promise<T>, options: RetryOptions
   }
 }
 
-/** Milliseconds that a `Retry-After` header asks for, in seconds or as an HTTP date; undefined where it says nothing. */
+/** Milliseconds that a `Retry-After` header asks for, in seconds or as an HTTP date; undefined if it says neither. */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined || value.trim() === '') return undefined;
   if (/^\d+(\.\d+)?$/.test(value.trim())) return Number(value) * 1000;

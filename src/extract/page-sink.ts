@@ -10,7 +10,7 @@ export interface PageSink<P extends PageFacts> {
   land(page: number, answer: Answer, requestedAt: string): Promise<P>;
 }
 
-/** What the walks by page number and along a scroll have in common: a request, without the page, and whom it is for. */
+/** Options of the walks by page number and along a scroll: a request without its page, and where its pages go. */
 export interface Source<P extends PageFacts> extends ServiceRequest {
   readonly client: Client;
   readonly sink: PageSink<P>;
@@ -36,7 +36,7 @@ let last = 0;
 
 /**
  * The present instant as ISO 8601 with microseconds, later than every one before. The microseconds count the calls
- * within a millisecond, so the order of requests and answers can be read off.
+ * within a millisecond, so that requests and answers can be put in order.
  */
 export function instant(): string {
   last = Math.max(Date.now() * 1000, last + 1);
@@ -46,9 +46,9 @@ export function instant(): string {
 
 /** How a walk ended. */
 export interface WalkResult {
-  /** Whether what the list lacks is proven absent, except in `unproven`: the end is reached, and the numbers agree. */
+  /** Whether records that the list lacks are proven absent, except in `unproven`: the walk reached the end, and the numbers agree. */
   readonly complete: boolean;
-  /** What the walk does not prove, and why; null where it proves all. */
+  /** What the walk does not prove, and why; null if it proves all. */
   readonly reason: string | null;
   readonly total: number | null;
   /** Ranges of ids, ends left out, that the walk proves nothing about. It may have missed a record in them. */

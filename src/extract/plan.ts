@@ -1,29 +1,29 @@
-/** What paging needs to know of a page that was received. */
+/** Facts about a received page that paging needs. */
 export interface PageFacts {
   readonly page: number;
   readonly records: number;
   readonly total: number | null;
   readonly lastPage: number | null;
   readonly next: string | null;
-  /** False where the page says neither how many there are nor whether another follows. */
+  /** False if the page says neither how many records there are nor whether another page follows. */
   readonly tellsEnd?: boolean | undefined;
-  /** What continues the scroll form of the feed; null where the list is no scroll, or at its end. */
+  /** Continues the scroll form of the feed; null if the list is not a scroll, or at its end. */
   readonly scrollId?: string | null;
-  /** Number of the page by its own words. Pages of an older lotlake lack it, and the next three. */
+  /** Number of the page as the page states it. Pages of an older lotlake lack it, and the next three. */
   readonly current?: number | null | undefined;
   /** Place of its first record in the whole list, from 1. */
   readonly from?: number | null | undefined;
-  /** Records that it announces by `from` and `to`. */
+  /** Number of records by its `from` and `to`. */
   readonly announced?: number | null | undefined;
-  /** Records whose id another record of the page has. */
+  /** Records that repeat the id of an earlier record of the page. */
   readonly repeats?: number | undefined;
   readonly perPage?: number | null | undefined;
-  /** Ids of its records in their order, NaN where one cannot be read. Only pages that this process received have them. */
+  /** Ids of its records in their order, NaN if one cannot be read. Only pages that this process received have them. */
   readonly ids?: readonly number[] | undefined;
   readonly digest: string;
   readonly firstId: number | null;
   readonly lastId: number | null;
-  /** Ids around records whose own cannot be read, null where they begin or end the page; none where all can. */
+  /** Ids around records with unreadable ids, null at the beginning or end of the page; undefined if all are readable. */
   readonly unnamed?: readonly [number | null, number | null] | undefined;
   readonly requestedAt: string;
   readonly receivedAt: string;
@@ -33,16 +33,16 @@ export interface PageFacts {
 export type Pages = ReadonlyMap<number, PageFacts>;
 
 /**
- * Pages of a list with totals in the order in which they are asked for: from the last to the first. A record that leaves
+ * Pages of a list with totals in the order of their requests: from the last to the first. A record that leaves
  * the list moves the later ones up, so a walk backwards meets a record twice where a walk forwards would miss it.
- * @param landed pages that are there
+ * @param landed pages that need no request
  */
 export function* pagesBack(last: number, landed: ReadonlyMap<number, unknown>): Generator<number> {
   for (let page = last; page > 0; page--) if (!landed.has(page)) yield page;
 }
 
 /**
- * Pages to read again because the list moved while they were read. A page is safe if it was asked for after the page
+ * Pages to read again because the list moved while they were read. A page is safe if it was requested after the page
  * behind it had arrived, or if both saw the same total.
  */
 export function unsafePages(pages: Pages): number[] {
@@ -63,9 +63,9 @@ export interface Border {
   readonly page: number;
   /** The two ids; the range leaves them out. */
   readonly range: readonly [number, number];
-  /** Whether the page was asked for before the one behind had arrived. Then a departure moves a record across. */
+  /** Whether the page was requested before the one behind had arrived. Then a departure moves a record across. */
   readonly isOpen: boolean;
-  /** Whether both sides have ids to tell what lies between them. */
+  /** Whether both sides have ids, so that they bound what lies between. */
   readonly hasIds: boolean;
 }
 
@@ -98,8 +98,8 @@ export function unnamedRanges(pages: Pages, ascending: boolean): [number, number
 export const MOST_BARREN = 20;
 
 /**
- * Says of each page in turn whether it brings a record that no page before it had. In a list that ascends by id, the
- * first and last id of a page tell. In any other list all ids tell, or the digest of a page that another process landed.
+ * Makes a function that says of each page in turn whether it has a record that no earlier page had. In a list that ascends by
+ * id, the first and last id decide. In any other list all ids decide, or the digest of a page that another process landed.
  */
 export function noveltyOf(ascending: boolean): (page: PageFacts) => boolean {
   let low = Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 import type { PageFacts, Pages } from './plan.js';
 
-/** Records that a page has to hold by its own numbers; undefined where they do not say. */
+/** Number of records that a page must hold by its own numbers; undefined if they do not say. */
 function expectedRecords({ page, total, perPage, next }: PageFacts): number | undefined {
   const most = perPage ?? 0;
   if (most === 0) return undefined;
@@ -8,7 +8,7 @@ function expectedRecords({ page, total, perPage, next }: PageFacts): number | un
   return next === null ? undefined : most;
 }
 
-/** How a page contradicts its own numbers, its place or the page before it, in words; undefined where it does not. */
+/** How a page contradicts its own numbers, its place or the page before it, in words; undefined if it does not. */
 export function contradictionIn(
   page: PageFacts,
   before: PageFacts | undefined,
@@ -53,12 +53,12 @@ export function contradictions(pages: Pages, ascending: boolean): Map<number, st
   for (const number of [...pages.keys()].sort((a, b) => a - b)) {
     const [page, before] = [pages.get(number), pages.get(number - 1)];
     if (page === undefined) continue;
-    const told = contradictionIn(page, before, ascending);
-    if (told !== undefined) found.set(number, told);
+    const contradiction = contradictionIn(page, before, ascending);
+    if (contradiction !== undefined) found.set(number, contradiction);
     if (!ascending || !isOutOfOrder(page, before)) continue;
-    for (const one of [number - 1, number])
-      if (!found.has(one))
-        found.set(one, `pages ${number - 1} and ${number} are not in the order of their ids`);
+    for (const wrong of [number - 1, number])
+      if (!found.has(wrong))
+        found.set(wrong, `pages ${number - 1} and ${number} are not in the order of their ids`);
   }
   return found;
 }
@@ -68,12 +68,12 @@ export function lastOf(pages: Pages): PageFacts | undefined {
   return pages.get([...pages.keys()].reduce((most, number) => Math.max(most, number), 0));
 }
 
-/** What a walk received, and what of it cannot be right. */
+/** What a walk received, and what is wrong with it. */
 export interface Received {
   readonly pages: Pages;
-  /** Pages that contradict themselves even when they are asked for again. */
+  /** Pages that contradict themselves even when they are requested again. */
   readonly wrong: ReadonlyMap<number, string>;
-  /** Totals of every reading of a page that did not contradict itself. Where they differ, the list moved. */
+  /** Totals of all readings of pages that did not contradict themselves. If they differ, the list moved. */
   readonly totals: ReadonlySet<number>;
   readonly ascending: boolean;
 }
@@ -92,7 +92,7 @@ export function wrongRanges({ pages, wrong, ascending }: Received): [number, num
     .filter(([low, high]) => high - low > 1);
 }
 
-/** Why the pages are not the whole list; undefined where they are. */
+/** Why the pages are not the whole list; undefined if they are. */
 export function whyNotWhole({ pages, wrong, totals }: Received): string | undefined {
   const all = [...pages.values()];
   const digests = new Set<string>();
@@ -106,7 +106,7 @@ export function whyNotWhole({ pages, wrong, totals }: Received): string | undefi
   if (totals.size === 0) return doubtsOf(wrong);
   const [least, most] = [Math.min(...totals), Math.max(...totals)];
   const size = all.find(({ page, perPage }) => !wrong.has(page) && perPage !== null)?.perPage ?? null;
-  // A wrong page counts as what belongs there. Which records may be missing is known from its place.
+  // A wrong page counts with the records that belong there. Its place says which ids may be missing.
   const records = all.reduce((sum, page) => {
     const right = wrong.has(page.page) ? expectedRecords({ ...page, total: most, perPage: size }) : undefined;
     return sum + (right ?? page.records);

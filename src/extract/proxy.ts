@@ -5,8 +5,8 @@ import { LOCAL } from '../config/problems.js';
 
 /**
  * URL of the proxy between this machine and a URL, as HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say; undefined
- * where there is none, as for this machine itself. Throws ConfigError for what is no proxy of HTTP, and repeats nothing
- * of it: it may hold a password.
+ * if there is none, as for this machine itself. Throws ConfigError if it is not an HTTP proxy. The message does not repeat
+ * it, because it may hold a password.
  */
 export function proxyOf(url: string): string | undefined {
   const { protocol, hostname } = new URL(url);

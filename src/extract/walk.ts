@@ -21,15 +21,15 @@ export interface Walk<P extends PageFacts> extends Source<P> {
   readonly isKnownBetween?: (low: number, high: number) => boolean;
 }
 
-/** A walk at work; the pages of an earlier start are among its pages. */
+/** A walk under way; its pages include those of an earlier start. */
 type Walking = Omit<ReturnType<typeof begin>, 'sink' | 'onPage'>;
 
-/** How the reading of a list ended: why it stopped early, undefined where it came to the end, and what it leaves open. */
+/** How the reading of a list ended: why it stopped early, undefined if it reached the end, and what it leaves open. */
 type Reading = Pick<WalkResult, 'unproven'> & { readonly stopped: string | undefined };
 
 /**
- * Walks a list to its end: by page number from the last page to the first where the service gives totals, else along
- * `links.next`. Pages that the sink already has are not asked for again unless they contradict themselves.
+ * Walks a list to its end: by page number from the last page to the first if the service gives totals, else along
+ * `links.next`. Pages that the sink already has are not requested again unless they contradict themselves.
  */
 export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkResult> {
   const walking = begin(options);
@@ -57,7 +57,7 @@ function begin<P extends PageFacts>(options: Walk<P>) {
     if (page.total !== null && isSound) totals.add(page.total);
   };
   sink.landed.forEach(note);
-  /** Asks for a page, also where it was landed before. */
+  /** Requests a page, even if it was landed before. */
   const fetch = async (number: number, signal = options.signal): Promise<PageFacts> => {
     const page = await fetchInto({ ...options, signal }, number, { ...options.query, page: number });
     pages.set(number, page);
@@ -88,7 +88,7 @@ async function readForwards(walking: Walking, first: PageFacts): Promise<Reading
   return { stopped, unproven };
 }
 
-/** Reads a list from its last page to its first, and what joined it meanwhile. */
+/** Reads a list from its last page to its first, then the records that joined it meanwhile. */
 async function readBackwards(walking: Walking, last: number): Promise<Reading> {
   const stopped = await readBack(walking, last);
   if (stopped !== undefined) return { stopped, unproven: [] };
@@ -98,8 +98,8 @@ async function readBackwards(walking: Walking, last: number): Promise<Reading> {
 }
 
 /**
- * The number of the last page by what pages say. A page that should hold records and comes empty is asked for again.
- * Undefined where it stays empty: then the numbers are no guide to the list.
+ * The number of the last page, as the pages state it. A page that should hold records and comes empty is requested again.
+ * Undefined if it stays empty: then the numbers cannot be trusted.
  */
 async function findEnd({ pages, fetch }: Walking, first: PageFacts): Promise<number | undefined> {
   let number = Math.max(1, first.lastPage ?? 1);
@@ -113,7 +113,7 @@ async function findEnd({ pages, fetch }: Walking, first: PageFacts): Promise<num
   return undefined;
 }
 
-/** Reads pages from the last to the first. Returns why it stopped where they bring nothing new. */
+/** Reads pages from the last to the first. Returns why it stopped if they bring nothing new. */
 async function readBack(walking: Walking, last: number): Promise<string | undefined> {
   const { concurrency, signal: outer, ascending, pages, fetch } = walking;
   const stop = new AbortController();
@@ -132,7 +132,7 @@ async function readBack(walking: Walking, last: number): Promise<string | undefi
       return;
     }
   };
-  // The first failure ends the others, which are waited for.
+  // The first failure ends the other workers. Wait for all of them.
   const workers = Array.from({ length: concurrency }, () => work().catch((error) => stop.abort(error)));
   await Promise.all(workers);
   stop.signal.throwIfAborted();
@@ -142,7 +142,7 @@ async function readBack(walking: Walking, last: number): Promise<string | undefi
 
 /**
  * The last page of an ascending list, by the total that a request for one record gives. So the walk can begin with the
- * last page, and reads no page before its turn. Undefined where there is no total.
+ * last page, and reads no page before its turn. Undefined if there is no total.
  */
 async function lastPageByTotal(walking: Walking): Promise<number | undefined> {
   const { client, path, query, ascending, signal } = walking;
@@ -153,7 +153,7 @@ async function lastPageByTotal(walking: Walking): Promise<number | undefined> {
   return total === undefined ? undefined : Math.max(1, Math.ceil(total / size));
 }
 
-/** Reads the pages that the list grew by while others were read. */
+/** Reads the pages that were added to the list while others were read. */
 async function followGrowth({ pages, fetch }: Walking, last: number): Promise<void> {
   const lastNow = (): number =>
     [...pages.values()].reduce((most, { lastPage }) => Math.max(most, lastPage ?? 0), 0);
@@ -163,7 +163,7 @@ async function followGrowth({ pages, fetch }: Walking, last: number): Promise<vo
   }
 }
 
-/** Reads pages again whose border moved while they were in flight together. `unproven` names what stays open. */
+/** Reads pages again whose border moved while they were in flight together. */
 async function mend({ pages, fetch }: Walking): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const again = unsafePages(pages);
@@ -210,7 +210,7 @@ async function closeBorders(walking: Walking): Promise<WalkResult['unproven']> {
   return [...open.map(({ range }) => range), ...unnamedRanges(pages, ascending)];
 }
 
-/** Follows pages until one names no next. Returns why it stopped where they go on and bring nothing new. */
+/** Follows pages until one names no next. Returns why it stopped if they go on and bring nothing new. */
 async function followLinks(
   { ascending, pages, fetch }: Walking,
   first: PageFacts,

@@ -1,5 +1,5 @@
 import { causesOf, codeOf, LotlakeError, messageOf } from '../config/lotlake-error.js';
-import { amountOf, bytesOfAmount, MEMORY, memoryHere } from '../config/memory.js';
+import { formatBytes, MEMORY, memoryHere, parseBytes } from '../config/memory.js';
 import { isOutOfMemory } from '../duck/session.js';
 
 /** The error of a damaged lake. Nothing is done until someone has looked at it. */
@@ -38,7 +38,7 @@ export function outOfMemoryError(error: unknown, memory: string): LotlakeError |
   const [message] = messageOf(error).split('\n');
   return new LotlakeError(
     'LAKE_OUT_OF_MEMORY',
-    `${message} (limit ${memory}, of ${amountOf(memoryHere())} that this machine or its container has)`,
+    `${message} (limit ${memory}, of ${formatBytes(memoryHere())} that this machine or its container has)`,
     { cause: error, hint: `what was landed and published stays; ${adviceOn(memory)}` },
   );
 }
@@ -46,8 +46,8 @@ export function outOfMemoryError(error: unknown, memory: string): LotlakeError |
 /** Advises to raise the limit if the machine has more memory, or else to use another machine. */
 function adviceOn(memory: string): string {
   const most = Math.floor((memoryHere() - MEMORY.beside) / 1e6) * 1e6;
-  return most > bytesOfAmount(memory)
-    ? `set LOTLAKE_MEMORY to up to ${amountOf(most)} and run the same command again`
+  return most > parseBytes(memory)
+    ? `set LOTLAKE_MEMORY to up to ${formatBytes(most)} and run the same command again`
     : 'run the same command again on a machine, or in a container, with more memory';
 }
 
@@ -57,7 +57,7 @@ export function assertMemory(memory: string, here: number = memoryHere()): void 
   if (here >= needed) return;
   throw new LotlakeError(
     'LAKE_OUT_OF_MEMORY',
-    `this machine or its container has ${amountOf(here)} of memory, and a job needs ${amountOf(needed)}: ${memory} for DuckDB and up to ${amountOf(MEMORY.beside)} beside it`,
+    `this machine or its container has ${formatBytes(here)} of memory, and a job needs ${formatBytes(needed)}: ${memory} for DuckDB and up to ${formatBytes(MEMORY.beside)} beside it`,
     { outcome: 'usage', hint: 'nothing was asked or written; run it where there is more memory' },
   );
 }

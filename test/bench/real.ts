@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import Table from 'cli-table3';
-import { amountOf, defaultMemory, MEMORY } from '../../src/config/memory.js';
+import { defaultMemory, formatBytes, MEMORY } from '../../src/config/memory.js';
 import { packageRoot } from '../../src/config/package-root.js';
 import { type CommandFacts, runCommand } from './command.js';
 import { type BenchData, type BenchWorld, benchData } from './data.js';
@@ -157,7 +157,7 @@ function otherNight(part: Part, name: string, world: BenchWorld, memory: string)
 const seconds = (value: number): string =>
   value < 60 ? `${value.toFixed(1)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
 const timesOf = (facts: CommandFacts): string =>
-  `${seconds(facts.seconds)} (${seconds(facts.processor_seconds)} of processor time), peak ${amountOf(facts.peak_bytes)}, spilled ${amountOf(facts.spilled_bytes)}, disk ${amountOf(facts.disk_bytes)}`;
+  `${seconds(facts.seconds)} (${seconds(facts.processor_seconds)} of processor time), peak ${formatBytes(facts.peak_bytes)}, spilled ${formatBytes(facts.spilled_bytes)}, disk ${formatBytes(facts.disk_bytes)}`;
 
 /** The end of a night in parts: from the last page of `/cars` to the end of the process. */
 function partsOf({ steps: begun, seconds: whole }: CommandFacts): string {
@@ -218,6 +218,6 @@ function printTable(): void {
 }
 
 mkdirSync(folder, { recursive: true });
-console.log(`${cpus().length} × ${cpus()[0]?.model}, ${amountOf(totalmem())}, Node ${process.version}`);
+console.log(`${cpus().length} × ${cpus()[0]?.model}, ${formatBytes(totalmem())}, Node ${process.version}`);
 for (const part of chosen.length > 0 ? chosen : parts) await run(part);
 printTable();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import { bytesOfAmount, defaultMemory, memoryHere } from '../../src/config/memory.js';
+import { defaultMemory, memoryHere, parseBytes } from '../../src/config/memory.js';
 
 const configured = (amount: string) =>
   readConfig({}, { env: { LOTLAKE_MEMORY: amount }, cwd: mkdtempSync(join(tmpdir(), 'lotlake-test-')) });
@@ -23,7 +23,7 @@ describe('memory', () => {
 
   it('is read in every unit', () => {
     const amounts = { '700MB': 7e8, '1.5 GB': 1.5e9, '2KiB': 2048, '1gib': 2 ** 30, '3': 3 };
-    for (const [text, bytes] of Object.entries(amounts)) expect(bytesOfAmount(text)).toBe(bytes);
-    for (const text of ['', 'much', '5TB', '-1MB', '1e9']) expect(bytesOfAmount(text)).toBeNaN();
+    for (const [text, bytes] of Object.entries(amounts)) expect(parseBytes(text)).toBe(bytes);
+    for (const text of ['', 'much', '5TB', '-1MB', '1e9']) expect(parseBytes(text)).toBeNaN();
   });
 });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { type Config, readSettings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { ConfigError, LotlakeError, messageOf } from '../../config/lotlake-error.js';
-import { amountOf } from '../../config/memory.js';
+import { formatBytes } from '../../config/memory.js';
 import { leastNode } from '../../config/package-root.js';
 import { assertLink, findBase } from '../../lake/base.js';
 import { assertMemory, diskFullError } from '../../lake/lake-error.js';
@@ -86,7 +86,7 @@ export function checkSpace({ output }: Config, freeBytes: DoctorContext['freeByt
   const current = currentSnapshot(layout);
   const manifest = current === undefined ? undefined : manifestIn(current);
   if (manifest === undefined) {
-    const text = `${amountOf(free)} free; a first run of the real service took ${amountOf(FIRST_NIGHT)}`;
+    const text = `${formatBytes(free)} free; a first run of the real service took ${formatBytes(FIRST_NIGHT)}`;
     return free >= FIRST_NIGHT ? { text } : { text, hint: 'free space, or name a folder on a larger disk' };
   }
   const lake = sumOf(Object.values(allTables(manifest)), ({ bytes }) => bytes);
@@ -95,7 +95,7 @@ export function checkSpace({ output }: Config, freeBytes: DoctorContext['freeByt
     const last = passes.findLast(({ manifest: { kind, state } }) => kind === 'full' && state === 'sealed');
     return sumOf(last?.pages ?? [], ({ fileBytes }) => fileBytes);
   });
-  const text = `${amountOf(free)} free; a run takes up to ${amountOf(2 * lake + landing)}: a snapshot of ${amountOf(lake)}, pages of ${amountOf(landing)}, and as much as a snapshot for spilled data`;
+  const text = `${formatBytes(free)} free; a run takes up to ${formatBytes(2 * lake + landing)}: a snapshot of ${formatBytes(lake)}, pages of ${formatBytes(landing)}, and as much as a snapshot for spilled data`;
   if (free >= 2 * lake + landing) return { text };
   throw new LotlakeError('LAKE_DISK_FULL', `there may be too little space below ${output}: ${text}`, {
     hint: 'free space (lotlake vacuum --dry-run tells what can go), or move the lake to a larger disk',
