@@ -46,7 +46,7 @@ export function instant(): string {
 
 /** How a walk ended. */
 export interface WalkResult {
-  /** Whether records that the list lacks are proven absent, except in `unproven`: the walk reached the end, and the numbers agree. */
+  /** Whether missing records are proven absent, except in `unproven`: the walk reached the end, and the numbers agree. */
   readonly complete: boolean;
   /** What the walk does not prove, and why; null if it proves all. */
   readonly reason: string | null;

@@ -14,7 +14,7 @@ export interface PrintsPlace {
   readonly records: number;
 }
 
-/** Keeps the fingerprints of a page with its pass, so that whatever makes a snapshot of it later knows them. */
+/** Appends the fingerprints of a page to the file of its pass, for the run that makes a snapshot of it. */
 export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
   const path = join(folder, FINGERPRINTS);
   const offset = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -22,11 +22,11 @@ export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
   return { offset, records: prints.ids.length };
 }
 
-/** Sees the records of one page while they are landed, and keeps those that the lake was not made from. */
+/** Takes the records of one page while they are landed, and keeps those that are new to the lake. */
 export class PageChanges {
   /** Fingerprints of all records that have an id. */
   readonly prints = new Fingerprints();
-  /** Those of the records that the lake was not made from. */
+  /** Fingerprints of the records that are new to the lake. */
   readonly fresh = new Fingerprints();
   readonly unchanged: number[] = [];
   records = 0;
@@ -79,11 +79,11 @@ export class PageChanges {
   }
 }
 
-/** What the pages of a pass brought that the lake was not made from yet. */
+/** The records of a pass that are new to the lake. */
 export class Changes {
   /** Fingerprints of the records that are loaded. */
   readonly fresh = new Fingerprints();
-  /** Vehicles that came as the lake has them, by the order of receipt of their page. */
+  /** Ids of unchanged vehicles by the `seq` of their page. */
   readonly unchanged = new Map<number, readonly number[]>();
   readonly #pages = new Map<LandedPage, Pick<PageChanges, 'path' | 'records' | 'bytes'>>();
 
@@ -95,7 +95,7 @@ export class Changes {
     mkdirSync(folder, { recursive: true });
   }
 
-  /** Begins a page; `name` tells it from the others of the pass. */
+  /** Begins a page; `name` is unique within the pass. */
   open(name: string): PageChanges {
     return new PageChanges(join(this.folder, name), this.known);
   }
@@ -109,7 +109,7 @@ export class Changes {
     else this.fresh.addUnknown(prints);
   }
 
-  /** Counts a page that is landed; one whose records need a closer look is read whole, and its records are not known. */
+  /** Counts a landed page. One that does not fit the contract is loaded whole, and its fingerprints count as unknown. */
   accept(page: LandedPage, changes: PageChanges): void {
     if (!page.fits) {
       changes.discard();
@@ -122,7 +122,7 @@ export class Changes {
     this.#pages.set(page, { path: changes.path, records: changes.records, bytes: changes.bytes });
   }
 
-  /** What has to be loaded of a page, as lines that are not compressed; undefined where the page itself has to be read. */
+  /** File with the new records of a page, as uncompressed lines; undefined if the page has to be loaded whole. */
   freshOf(page: LandedPage) {
     return this.#pages.get(page);
   }

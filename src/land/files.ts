@@ -55,7 +55,7 @@ export async function syncFiles(paths: readonly string[], ignored: readonly unkn
   await Promise.all(paths.map((path) => limit(syncOne, path)));
 }
 
-/** Waits until the names in folders are on disk, where the system can do that. */
+/** Waits until the names in folders are on disk, if the system can do that. */
 export const syncFolders = (paths: readonly string[]): Promise<void> => syncFiles(paths, NOT_POSSIBLE);
 
 /** All folders below a folder. */
@@ -80,7 +80,7 @@ export function replaceFile(path: string, text: string, temporary = `${path}.tmp
   }
 }
 
-/** Does what writes a file of landing. Throws LAND_FAILED where that fails. */
+/** Runs a function that writes a file of landing. Throws LAND_FAILED if it fails. */
 export function writing<T>(path: string, write: () => T): T {
   try {
     return write();
@@ -89,7 +89,7 @@ export function writing<T>(path: string, write: () => T): T {
   }
 }
 
-/** The error of a file of landing that could not be written, so that nobody takes it for one of the service. */
+/** The error of a file of landing that could not be written. It must not pass for an error of the service. */
 export function unwritable(path: string, cause: unknown): LotlakeError {
   return new LotlakeError('LAND_FAILED', `${path} cannot be written: ${messageOf(cause)}`, {
     cause,

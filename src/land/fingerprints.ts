@@ -7,7 +7,7 @@ export const FINGERPRINTS = 'fingerprints.bin';
 /** Bytes of one fingerprint on disk. */
 const PRINT_BYTES = 16;
 
-/** Stands for the hash of a record that has to be read again, whatever it is. */
+/** In the place of a hash: the record has to be loaded again in any case. */
 const UNKNOWN = 0n;
 
 /** Ids of vehicles and the hashes of their records, in parallel: in the order in which they came, or `sorted` by id. */
@@ -55,7 +55,7 @@ export class Fingerprints {
     this.#length += ids.length;
   }
 
-  /** Takes vehicles one of whose records is not known by its fingerprint: `sorted` leaves them out. */
+  /** Adds vehicles without a known hash: `sorted` leaves them out. */
   addUnknown({ ids }: Fingerprints): void {
     for (const id of ids) this.add(id, UNKNOWN);
   }
@@ -82,7 +82,7 @@ export class Fingerprints {
     return this.#ids[index] === id && this.#hashes[index] === hash;
   }
 
-  /** All but those of some ids, which ascend. */
+  /** The fingerprints without some ids, which ascend. */
   without(ids: Float64Array): Fingerprints {
     const out = new Fingerprints();
     for (const [i, id] of this.ids.entries())
@@ -109,8 +109,8 @@ export class Fingerprints {
 }
 
 /**
- * The fingerprints of so many records in the file of a snapshot or pass: a cache, empty where the file is not whole.
- * @param offset where they begin in the file of a pass; the file of a snapshot holds these alone
+ * The fingerprints of so many records in the file of a snapshot or pass. They are a cache: empty if the file is not whole.
+ * @param offset where they begin in the file of a pass; the file of a snapshot holds nothing else
  */
 export function readFingerprints(folder: string, records: number, offset?: number): Fingerprints {
   const path = join(folder, FINGERPRINTS);
@@ -131,7 +131,7 @@ export function writeFingerprints(snapshot: string, prints: Fingerprints): void 
   writeFileSync(join(snapshot, FINGERPRINTS), prints.bytes());
 }
 
-/** Index of the first number above a bound, in ascending numbers; their count where there is none. */
+/** Index of the first number above a bound, in ascending numbers; their count if there is none. */
 export function indexAbove(numbers: Float64Array, bound: number): number {
   let low = 0;
   let high = numbers.length;

@@ -6,16 +6,16 @@ import { giveBack, takeScanner, type ValueScanner } from './walker/scan-values.j
 /** A path into one record: names of members, and positions in lists from 0. */
 export type RecordPath = readonly (string | number)[];
 
-/** Bytes of a record: the first of a value and the one behind its last. */
+/** Offsets of a value in a record: its first byte, and the byte behind its last. */
 export type Span = readonly [start: number, end: number];
 
-/** Places that are looked for below one value: members by name, elements by position. */
+/** A place to find, and the places to find below it: members by name, elements by position. */
 interface Wanted {
   readonly below: Map<string | number, Wanted>;
   span: Span | undefined;
 }
 
-/** The spans of the values at some paths of a record, found in one walk over it; undefined where there is none. */
+/** The spans of the values at some paths of a record, found in one walk over it; undefined if there is none. */
 export function locate(
   record: Uint8Array,
   paths: readonly RecordPath[],
@@ -47,7 +47,7 @@ function wantedBelow(wanted: Wanted, step: string | number): Wanted {
   return found;
 }
 
-/** Notes the span of the value at `from` and of what is wanted inside it. Returns the address behind it. */
+/** Notes the span of the value at `from` and of the wanted places inside it. Returns the address behind it. */
 function noteSpans(values: ValueScanner, from: number, wanted: Wanted): number {
   const { bytes, start } = values.memory;
   const isInside = wanted.below.size > 0 && (bytes[from] === BRACE || bytes[from] === BRACKET);
@@ -63,7 +63,7 @@ function noteSpans(values: ValueScanner, from: number, wanted: Wanted): number {
 
 /**
  * Calls `visit` for each member or element of the object or list at `from`. It gets the name or position, and the
- * addresses of the value, of the begin of the member, and behind its name. It returns the address behind the value.
+ * addresses of the value, of the beginning of the member, and behind its name. It returns the address behind the value.
  * Returns the address behind the object or list.
  */
 function walkInside(
@@ -87,13 +87,13 @@ function walkInside(
   }
 }
 
-/** A text in the place of some bytes of a record. */
+/** A text that replaces some bytes of a record. */
 export interface Edit {
   readonly span: Span;
   readonly text: string;
 }
 
-/** A record with its edits; one inside of the bytes of an earlier one is left out. */
+/** A record with its edits applied, except those inside of an earlier one. */
 export function edited(line: Buffer, edits: readonly Edit[]): Buffer {
   const parts: Buffer[] = [];
   let from = 0;
@@ -132,7 +132,7 @@ export function regular(line: Buffer, contract: ContractNode): Buffer {
   return edits.length === 0 ? line : edited(line, edits);
 }
 
-/** Notes what is irregular in the value at `from`. Returns the address behind it. */
+/** Collects the edits for the value at `from`. Returns the address behind it. */
 function noteIrregular(values: ValueScanner, from: number, node: ContractNode, edits: Edit[]): number {
   const { bytes, start } = values.memory;
   const isObject = bytes[from] === BRACE && node.members.size > 0;

@@ -24,7 +24,7 @@ import {
   ScanError,
 } from './scan-page.js';
 
-/** The error of a body that is no page: cut off, malformed, or an error in disguise. The request is worth another try. */
+/** The error of a body that is not a page: cut off, malformed, or an error with status 200. The request is retried. */
 export const pageError = (url: string, message: string, cause?: unknown): LotlakeError =>
   new LotlakeError('LAND_PAGE_BROKEN', `${message}, in the answer to ${url}`, {
     outcome: 'unavailable',
@@ -37,7 +37,7 @@ export const pageError = (url: string, message: string, cause?: unknown): Lotlak
 export interface LandedPage
   extends PageFacts,
     Pick<PageScan, 'bytes' | 'largestRecord' | 'irregular' | 'drift' | 'misfits'> {
-  /** Which list of its stream the page is of, such as the state whose cities it holds; empty where there is one. */
+  /** List of its stream that the page belongs to, such as the state of its cities; empty if the stream has one list. */
   readonly list: string;
   /** File name below the pass folder. */
   readonly file: string;
@@ -46,18 +46,18 @@ export interface LandedPage
   readonly fileBytes: number;
   /** SHA-256 of the file in hex; pages from before checksums have none. */
   readonly sha256?: string | undefined;
-  /** Records past the limit, of which the file holds the beginning alone. */
+  /** Records past the size limit. The file holds only the beginning of each. */
   readonly oversized?: readonly OversizedRecord[] | undefined;
-  /** Whether every record fits the contract without a closer look. */
+  /** Whether every record fits the contract, so that zod need not check them. */
   readonly fits: boolean;
-  /** Where the fingerprints of its records are; of pages over vehicles alone, and not of those from before they were kept. */
+  /** Place of the fingerprints of its records. Only pages of vehicles have them, and not those of an older lotlake. */
   readonly prints?: PrintsPlace | undefined;
 }
 
 /**
  * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
- * when the page is whole. `changes` sees every record. Throws LAND_PAGE_BROKEN where the body is no page
- * and LAND_FAILED where the file cannot be written; nothing is left on disk then.
+ * when the page is whole. `changes` takes every record. Throws LAND_PAGE_BROKEN if the body is not a page
+ * and LAND_FAILED if the file cannot be written; nothing is left on disk then.
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
@@ -68,7 +68,7 @@ export async function landPage(
   const temporary = `${target.path}.${process.pid}.${Math.random().toString(36).slice(2, 8)}.tmp`;
   const scanner = new PageScanner(target.contract);
   const gzip = createGzip({ level: 1, memLevel: 9, chunkSize: 1 << 18 });
-  // Of the bytes on their way to the file, so that it need not be read for its checksum.
+  // Computed on the way to the file, so that the file need not be read again.
   const sha256 = createHash('sha256');
   gzip.on('data', (chunk: Buffer) => sha256.update(chunk));
   const file = createWriteStream(temporary);
@@ -107,14 +107,14 @@ export async function landPage(
   }
 }
 
-/** What the ledger says of a page by its scan alone. */
+/** The facts in the ledger that follow from the scan of a page. */
 export function factsOf(scan: PageScan) {
   const { records, bytes, largestRecord, oversized, ids } = scan;
   return {
     ...{ records, bytes, largestRecord },
     ...(oversized.length === 0 ? {} : { oversized }),
     ...{ firstId: finite(ids[0]), lastId: finite(ids.at(-1)), unnamed: unnamedIn(ids) },
-    // Records that have the id of one before them; ids that cannot be read do not count.
+    // Records that repeat an earlier id; unreadable ids do not count.
     repeats: ids.length - new Set(ids).size - Math.max(0, ids.filter(Number.isNaN).length - 1),
     digest: digestOf(ids, bytes),
     ...contractFacts(scan),
@@ -124,7 +124,7 @@ export function factsOf(scan: PageScan) {
 
 const finite = (id = Number.NaN): number | null => (Number.isNaN(id) ? null : id);
 
-/** How the records of a page fit the contract, and whether all can be loaded without a closer look. */
+/** How the records of a page fit the contract, and whether all can be loaded without a check by zod. */
 function contractFacts({ misfits, utf8, irregular, oversized, drift }: PageScan) {
   const fits = misfits.length === 0 && utf8 && !irregular && oversized.length === 0;
   return { fits, irregular, drift, misfits };
@@ -173,40 +173,42 @@ export function pagingOf(scan: PageScan) {
     from: from ?? null,
     announced: typeof from === 'number' && typeof to === 'number' ? to - from + 1 : null,
     total: total ?? null,
-    // Without the other, neither of the two can be held against anything.
+    // One proves nothing without the other.
     lastPage: typeof total === 'number' ? (last_page ?? null) : null,
     perPage: per_page ?? null,
     next: envelope.links?.next ?? null,
     tellsEnd: envelope.meta == null || typeof total === 'number' || envelope.links?.next !== undefined,
-    // The end of a scroll has an empty `next_url`; what it names is not followed, only the id is taken.
+    // An empty `next_url` ends a scroll. lotlake does not follow the URL, and takes only the id.
     scrollId: (envelope.next_url ?? '') === '' ? null : (envelope.scroll_id ?? null),
   };
 }
 
-/** The ids around the records of a page that have none (NaN): of the first and the last, if there are any. */
+/** The ids around the records of a page without an id (NaN): before the first of them and behind the last. */
 export function unnamedIn(ids: readonly number[]): LandedPage['unnamed'] {
   const first = ids.findIndex(Number.isNaN);
   if (first < 0) return undefined;
   return [ids[first - 1] ?? null, ids[ids.findLastIndex(Number.isNaN) + 1] ?? null];
 }
 
-/** Fingerprint of a page: its ids, with its size where some cannot be read. */
+/** Fingerprint of a page: its ids, with its size if some are unreadable. */
 export function digestOf(ids: readonly number[], bytes: number): string {
-  const told = Float64Array.from(ids.some(Number.isNaN) ? [...ids, bytes] : ids);
-  return hash('sha1', told, 'base64url').slice(0, 16);
+  const facts = Float64Array.from(ids.some(Number.isNaN) ? [...ids, bytes] : ids);
+  return hash('sha1', facts, 'base64url').slice(0, 16);
 }
 
 function checkEnvelope(scan: PageScan, url: string): void {
   if (!scan.hasData) {
-    const said = scan.envelope.error ?? scan.envelope.message;
-    const told = said === undefined ? 'no list of records' : `the service says ${JSON.stringify(said)}`;
-    throw pageError(url, told);
+    const message = scan.envelope.error ?? scan.envelope.message;
+    throw pageError(
+      url,
+      message === undefined ? 'no list of records' : `the service says ${JSON.stringify(message)}`,
+    );
   }
   const parsed = envelopeSchema.safeParse(scan.envelope);
   if (!parsed.success) throw pageError(url, `the envelope is not valid: ${z.prettifyError(parsed.error)}`);
   const { total, last_page: last, per_page: size } = parsed.data.meta ?? {};
   if (typeof total !== 'number' || typeof last !== 'number') return;
   const most = Math.max(1, typeof size === 'number' && size > 0 ? Math.ceil(total / size) : total);
-  const told = `its last page is said to be ${last}, where ${total} records fill ${most} at most`;
-  if (last > most) throw pageError(url, told);
+  if (last > most)
+    throw pageError(url, `its last page is said to be ${last}, where ${total} records fill ${most} at most`);
 }

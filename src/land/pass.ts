@@ -12,9 +12,9 @@ const passSchema = z.object({
   pass_id: z.string(),
   stream: z.enum(streamNames),
   run_id: z.string(),
-  /** Service that was asked; null where it was landed before format 3. */
+  /** Service of its requests; null if it was landed before format 3. */
   origin: z.string().nullable().default(null),
-  /** `full` asks for everything, `window` for what changed in the last minutes, `lookup` for single vehicles. */
+  /** `full` requests everything, `window` records that changed in the last minutes, `lookup` single vehicles. */
   kind: z.enum(['full', 'window', 'lookup']),
   /** Parameters of every request of the pass, without the page. */
   request: z.record(z.string(), z.union([z.string(), z.number()])),
@@ -23,7 +23,7 @@ const passSchema = z.object({
   state: z.enum(['open', 'sealed', 'abandoned']),
   /** Why the pass is abandoned, or what it does not prove, and why. */
   reason: z.string().nullable(),
-  /** Whether the pass proves that what it lacks is absent, but for `unproven`. */
+  /** Whether the pass proves that missing records are absent, except in `unproven`. */
   complete: z.boolean(),
   started_at: z.string(),
   ended_at: z.string().nullable(),
@@ -35,15 +35,15 @@ const passSchema = z.object({
   total: z.int().nullable(),
   per_page: z.int().nullable(),
   drift: z.array(z.object({ path: z.string(), kinds: z.int() })),
-  /** Whether a published snapshot holds what the pass brought. */
+  /** Whether a published snapshot holds the records of the pass. */
   published: z.boolean(),
   /** Ranges of ids, borders left out, in which a record may have slipped from page to page while the list moved. */
   unproven: z.array(z.tuple([z.number(), z.number()])),
-  /** Sources whose lists were walked whole, where they were asked for one by one; null where none was named. */
+  /** Sources whose lists were walked whole, if they were requested one by one; else null. */
   sources: z.array(z.int()).nullable().default(null),
   /** Sources that the service refused to the key at a start or at the end of the pass: it says nothing about them. */
   hidden: z.array(z.int()).default([]),
-  /** What came of lookups that brought no record, by their names. */
+  /** Results of lookups that brought no record, by their names. */
   answers: z.record(z.string(), z.enum(['missing', 'refused'])).default({}),
   /** Pages that runs could not load, by file. */
   load_failures: z.array(z.object({ page: z.string(), run_id: z.string(), error: z.string() })).default([]),
@@ -96,7 +96,7 @@ export function listPasses(landing: string, stream?: StreamName): Pass[] {
 
 /**
  * Passes as {@link listPasses} gives them, and those that cannot be read: a damaged pass must not stop a run that does not
- * need it. A folder without a `pass.json` and without a page is no pass.
+ * need it. A folder without a `pass.json` and without a page is not a pass.
  */
 export function findPasses(landing: string, stream?: StreamName) {
   const passes: Pass[] = [];
@@ -127,7 +127,7 @@ function isPass(folder: string): boolean {
   return readdirSync(folder).some((name) => name === 'pass.json' || name.endsWith('.gz'));
 }
 
-/** Reads one pass. Throws LAND_FAILED where its `pass.json` is not valid. */
+/** Reads one pass. Throws LAND_FAILED if its `pass.json` is not valid. */
 export function readPass(folder: string): Pass {
   return { folder, manifest: readManifest(folder), pages: readLedger(folder) };
 }
@@ -160,7 +160,7 @@ export function recordPage(folder: string, page: LandedPage): void {
   writing(path, () => appendFileSync(path, separator + JSON.stringify(page)));
 }
 
-/** Pages of a ledger whose files are there and whole. A crash may leave a torn last line, which is ignored. */
+/** Pages of a ledger whose files exist and have their size. A crash may leave a torn last line, which is ignored. */
 function readLedger(folder: string): LandedPage[] {
   const path = join(folder, LEDGER);
   if (!existsSync(path)) return [];
@@ -200,7 +200,7 @@ export function noteLoadFailure(folder: string, failure: PassManifest['load_fail
   return before.some(({ page, run_id }) => page === failure.page && run_id !== failure.run_id);
 }
 
-/** Opens a sealed pass again that lost pages. They are asked for once more. */
+/** Opens a sealed pass that lost pages, so that they are requested again. */
 export function reopenPass({ folder }: Pass): Pass {
   changePass(folder, { state: 'open', complete: false, ended_at: null });
   return readPass(folder);
@@ -222,7 +222,7 @@ export function noteAnswer(folder: string, name: string, answer: PassManifest['a
   changePass(folder, { answers: { ...readManifest(folder).answers, [name]: answer } });
 }
 
-/** Whether every page that a sealed pass had is still there. */
+/** Whether every page of a sealed pass still exists. */
 export function isWhole({ pages, manifest }: Pass): boolean {
   const records = sum(pages.map((page) => page.records));
   return pages.length === manifest.pages && records === manifest.records;
@@ -244,7 +244,7 @@ export async function syncPass(folder: string): Promise<void> {
   }
 }
 
-/** Ends a pass as sealed or abandoned, with the sums of its pages. What `end` leaves out stays as it was noted. */
+/** Ends a pass as sealed or abandoned, with the sums of its pages. Members that `end` leaves out stay as they are. */
 export function endPass(
   { folder }: Pick<Pass, 'folder'>,
   end: Pick<PassManifest, 'state' | 'reason' | 'complete'> &

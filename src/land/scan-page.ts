@@ -18,17 +18,17 @@ const KEPT_BYTES = 1000;
 export interface OversizedRecord {
   /** Position in the page, from 0. */
   readonly position: number;
-  /** Null where it does not stand in the part that was read before the limit. */
+  /** Null if it is not in the part that was read before the limit. */
   readonly id: number | null;
   readonly bytes: number;
 }
 
-/** A body that is no page: malformed, cut off, or without records. */
+/** A body that is not a page: malformed, cut off, or without records. */
 export class ScanError extends Error {
   override readonly name = 'ScanError';
 }
 
-/** What one page held besides its lines. */
+/** Facts about one page besides its lines. */
 export interface PageScan {
   readonly records: number;
   /** Bytes of the records as they are landed, line ends included. */
@@ -37,11 +37,11 @@ export interface PageScan {
   readonly largestRecord: number;
   /** Records past the limit. */
   readonly oversized: readonly OversizedRecord[];
-  /** Ids of the records in their order; NaN where a record has no numeric id. */
+  /** Ids of the records in their order; NaN if a record has no numeric id. */
   readonly ids: readonly number[];
   /** Members of the envelope besides `data`, parsed. */
   readonly envelope: Readonly<Record<string, unknown>>;
-  /** Whether the page had a list of records at all; a 200 with an `error` has none. */
+  /** Whether the page had a list of records; a 200 with an `error` has none. */
   readonly hasData: boolean;
   readonly drift: readonly Drift[];
   readonly misfits: readonly Misfit[];
@@ -66,15 +66,15 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /**
  * Cuts the records of a page out of its body while it streams in: each becomes one line, its bytes unchanged but for
  * white space between tokens. Keeps only the record under way, and of one past the limit only its beginning, so that
- * memory follows the largest record within the limit, not the page. What was seen is compared with the contract at the end.
+ * memory follows the largest record within the limit, not the page. At the end, compares the shape with the contract.
  */
 export class PageScanner {
   readonly #values: ValueScanner;
   readonly #mostRecordBytes: number;
-  /** Reads the page as far as its bytes are there, up to `memory.start`, and goes on there when it is called again. */
+  /** Reads the page as far as its bytes have come, up to `memory.start`, and continues there when it is called again. */
   readonly #reader: Generator<void, void>;
   #received = 0;
-  /** Fewer bytes than these are not worth a look. */
+  /** Fewer waiting bytes are not read yet. */
   #wait = 0;
   #isWhole = false;
   #envelope: string[] = [];
@@ -82,7 +82,7 @@ export class PageScanner {
   readonly #ids: number[] = [];
   readonly #oversized: OversizedRecord[] = [];
   readonly #seen = { bytes: 0, largestRecord: 0, hasData: false, utf8: true };
-  /** Bytes in memory that are to be returned. Between two records is one byte as a rule: many are copied at once. */
+  /** Bytes in memory to return. Usually one byte is between two records, so that many are copied at once. */
   #runs: { readonly start: number; end: number }[] = [];
   /** Ends of the lines that `push` or `flush` returned last. */
   lineEnds: number[] = [];
@@ -109,7 +109,7 @@ export class PageScanner {
     return this.#ids.slice(this.#ids.length - this.lineEnds.length);
   }
 
-  /** What the page held. Throws ScanError where the body ended early or was no page before that. */
+  /** The facts of the page. Throws ScanError if the body ended early or was not a page. */
   finish(): PageScan {
     if (this.#outcome instanceof ScanError) throw this.#outcome;
     if (this.#outcome !== undefined) return this.#outcome;
@@ -127,14 +127,14 @@ export class PageScanner {
     return this.#close(new ScanError(message));
   }
 
-  /** Gives the scanner back: what is called from now on must not touch it. */
+  /** Gives the scanner back. Later calls must not touch it. */
   #close<T extends PageScan | ScanError>(outcome: T): T {
     this.#outcome = outcome;
     giveBack(this.#values);
     return outcome;
   }
 
-  /** Takes bytes, and reads on where at least so many wait. */
+  /** Takes bytes, and reads on if at least so many wait. */
   #take(chunk: Uint8Array, least: number): Buffer {
     if (this.#outcome instanceof ScanError) throw this.#outcome;
     if (this.#outcome !== undefined) throw new TypeError('the page is finished');
@@ -159,7 +159,7 @@ export class PageScanner {
     return this.#lines();
   }
 
-  /** Notes a record that is to be returned, and the byte behind it for its line end. */
+  /** Notes a record to return, and the byte behind it for its line end. */
   #cut(start: number, end: number): void {
     const last = this.#runs.at(-1);
     if (last?.end === start) last.end = end + 1;
@@ -229,7 +229,7 @@ export class PageScanner {
     }
   }
 
-  /** The records of a list, up to its end; or one record, without what stands behind it, where a brace follows. */
+  /** The records of a list, up to its end; or one record, without the separator behind it, if `close` is a brace. */
   *#records(close: typeof END_BRACKET | typeof END_BRACE): Generator<void, void> {
     const values = this.#values;
     const { memory } = values;
@@ -261,7 +261,7 @@ export class PageScanner {
     }
   }
 
-  /** Puts the beginning of a record that is too large, as a JSON text, in its place, and passes over all of it. */
+  /** Replaces a record that is too large by its beginning, as a JSON text, and skips the rest. */
   *#shorten(from: number): Generator<void, void> {
     const { memory, id } = this.#values;
     const position = this.#ids.push(id) - 1;
@@ -293,7 +293,7 @@ export class PageScanner {
     this.#oversized.push({ position, id: Number.isNaN(id) ? null : id, bytes });
   }
 
-  /** The first byte that is no white space, at `memory.start`. */
+  /** The next byte that is not white space. Moves `memory.start` to it. */
   *#byte(): Generator<void, number> {
     const { memory } = this.#values;
     memory.start = yield* this.#until(() => this.#values.space(memory.start));
@@ -328,7 +328,7 @@ export class PageScanner {
   }
 }
 
-/** Takes the white space between tokens out of a value. Returns its new end. */
+/** Removes the white space between the tokens of a value. Returns its new end. */
 function compact(bytes: Buffer, start: number, end: number): number {
   let to = start;
   let isInText = false;

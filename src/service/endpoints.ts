@@ -58,7 +58,7 @@ const pricesHistory = {
 
 const kinds = { integer: integer(), flag, looseFlag, text, code, moment, idList };
 
-/** The parameter of a filter as `filters.json` has it; `of` names the enumeration of an id. */
+/** A filter parameter in `filters.json`; `of` names the enumeration of an id. */
 interface Filter {
   readonly kind: keyof typeof kinds | 'oneOf' | 'severalOf';
   readonly of?: EnumerationName;
@@ -71,7 +71,7 @@ const filterParameter = ({ kind, of = 'domain', what }: Filter) => {
 };
 
 const parametersOf = <N extends string>(table: Readonly<Record<N, object>>) =>
-  // TypeScript takes the words of a JSON document for plain strings, and Object.fromEntries forgets the names.
+  // TypeScript reads the words of a JSON document as plain strings, and Object.fromEntries loses the names.
   Object.fromEntries(
     Object.entries(table as Readonly<Record<string, Filter>>).map(([name, filter]) => [
       name,
@@ -80,15 +80,15 @@ const parametersOf = <N extends string>(table: Readonly<Record<N, object>>) =>
   ) as Readonly<Record<N, Parameter<z.ZodOptional<z.ZodType>>>>;
 
 /**
- * The filters on vehicles and those of `/statistics` by their parameters: `test` is what the sandbox asks of the values at
- * one of the paths `at`, in which `lots` stands for one lot.
+ * The filters on vehicles and on `/statistics` by their parameters: `test` is the sandbox's predicate for the values at one of
+ * the paths `at`, in which `lots` stands for one lot.
  */
 export const filters = {
   vehicles: { ...document.cars, ...document.search },
   statistics: document.statistics,
 } as const;
 
-/** What decides which vehicles `/cars` and `/search` give (service.md, `/cars`). */
+/** Parameters that select the vehicles of `/cars` and `/search` (service.md, `/cars`). */
 const selection = {
   domain_id: optional(
     sourceId,
@@ -124,11 +124,11 @@ const scrolling = {
 const catalogPart = word(['cars', 'motorcycles', 'all']);
 const idIn = (list: string) => integer({}, `give one id of ${list}, a whole number`);
 
-/** An endpoint of the service: what it gives and what it can be asked for. */
+/** An endpoint of the service with its description and parameters. */
 export interface Endpoint<P extends Parameters = Parameters> {
   /** Path below the base URL with its parameters in braces; a part in brackets may be left out. */
   readonly path: string;
-  /** What it gives, as a sentence. */
+  /** Description of its answer, as a sentence. */
   readonly what: string;
   readonly parameters: P;
 }
@@ -141,7 +141,7 @@ const endpoint = <P extends Parameters>(path: string, what: string, parameters: 
 
 /**
  * Every endpoint of the service with its parameters. The requests of the client, the parsing and the help of the
- * sandbox, and the test of docs/endpoints.md go by it.
+ * sandbox, and the test of docs/endpoints.md are derived from it.
  */
 export const endpoints = {
   cars: endpoint('/cars', 'Vehicles in the feed with their reports, by pages or as a scroll.', {

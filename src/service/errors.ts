@@ -1,11 +1,11 @@
 import { isObject, jsonIn } from '../config/json.js';
 import { type ErrorFacts, LotlakeError } from '../config/lotlake-error.js';
 
-/** What a failed answer carried; every request is a GET. */
+/** Facts about a failed request; every request is a GET. */
 export interface AnswerFacts {
   /** URL with query, without credentials and never with the key. */
   readonly url: string;
-  /** Undefined where no whole answer came. */
+  /** Undefined if no whole answer came. */
   readonly status?: number;
   /** The message of the body, or what came instead of an answer. */
   readonly detail?: string | undefined;
@@ -16,7 +16,7 @@ export interface AnswerFacts {
 
 type Failure = Omit<ErrorFacts, 'cause'> & { readonly what: string };
 
-/** What went wrong with a request, by the code of its error. */
+/** Failures of requests by the code of their error. */
 const failures = {
   /** 400: the service does not accept a parameter or a page size. */
   SERVICE_BAD_REQUEST: {
@@ -45,7 +45,7 @@ const failures = {
     retryable: true,
     hint: 'run the same command again later; what has landed is kept',
   },
-  /** An answer that the service does not describe: another status, a redirect, or a body that is no page. */
+  /** An answer that the service does not document: another status, a redirect, or a body that is not a page. */
   SERVICE_UNEXPECTED: {
     what: 'unexpected answer',
     hint: 'check LOTLAKE_BASE_URL; what has landed is kept',

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 
-/** A form that values take: what they must be, how that is said, and how a query writes them. */
+/** A form of values: their schema, its description for people, and how a query writes them. */
 export interface Kind<S extends z.ZodType = z.ZodType> {
   readonly schema: S;
   /** What the service accepts, such as `an integer from 1 to 4320`. */
   readonly form: string;
-  /** What a caller of the client gives, where that differs: a flag is a boolean here and 0 or 1 in a query. */
+  /** What a caller of the client gives, if that differs: a flag is a boolean here and 0 or 1 in a query. */
   readonly given?: string;
   /** What to do about a value that is not accepted. */
   readonly hint: string;
-  /** Turns the text of a query into a value; the schema refuses what it cannot turn. Default: the text itself. */
+  /** Turns the text of a query into a value. By default, and if it cannot, it is the text itself for the schema to check. */
   readonly read?: (text: string) => unknown;
   /** A query repeats the name for each entry of the list. */
   readonly isList?: boolean;
 }
 
 export interface Parameter<S extends z.ZodType = z.ZodType> extends Kind<S> {
-  /** What it does, as a sentence without its full stop. */
+  /** Description, as a sentence without its full stop. */
   readonly what: string;
 }
 
@@ -53,7 +53,7 @@ export const withDefault = <S extends z.ZodType>(
   schema: kind.schema.default(value),
 });
 
-/** 15 digits: every reader of JSON holds such a number exactly. */
+/** 15 digits: every JSON reader represents such a number exactly. */
 const HIGHEST = 999_999_999_999_999;
 
 const readInteger = (text: string): unknown => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
@@ -85,7 +85,7 @@ export const flag = yesOrNo('0 or 1', { 0: false, 1: true });
 /** 0 or 1, or the words for them; the filters on reports take both. */
 export const looseFlag = yesOrNo('0, 1, false or true', { 0: false, 1: true, false: false, true: true });
 
-/** Half of a character, which no URL can hold. */
+/** Half of a surrogate pair, which no URL can hold. */
 const BROKEN = /\p{Surrogate}/u;
 
 const isText = (text: string): boolean => text.trim() !== '' && !BROKEN.test(text);
@@ -110,7 +110,7 @@ export const code: Kind<z.ZodString> = {
   hint: 'give a code such as US, CA or KR for a country, CA or FL for a state',
 };
 
-/** One of some words. */
+/** One of several words. */
 export const word = <const W extends readonly string[]>(words: W) => ({
   schema: z.enum(words),
   form: words.join(' or '),

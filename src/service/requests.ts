@@ -11,7 +11,7 @@ export interface ServiceRequest {
   readonly query: Readonly<Record<string, string | number>>;
 }
 
-/** Parameters as they are given, by the service's names; flags are booleans. */
+/** Parameters as a caller gives them, by the service's names; flags are booleans. */
 type Given<P extends Parameters> = z.input<z.ZodObject<Shape<P>, z.core.$strict>>;
 
 type Arguments<P extends Parameters> =
@@ -53,7 +53,7 @@ function requestFor(template: string, values: readonly (readonly [string, unknow
 export const inQuery = (value: unknown): string | number =>
   typeof value === 'number' ? value : typeof value === 'boolean' ? Number(value) : String(value);
 
-/** The error of a parameter that the service would refuse: found before anything was sent. */
+/** The error of a parameter that the service would refuse. */
 function refusal(path: string, parameters: Parameters, issue: z.core.$ZodIssue, given: unknown) {
   const name = String(issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path[0]);
   const refused = (limit: string, hint: string, what = name, value = memberOf(given, name)): LotlakeError => {
@@ -78,7 +78,7 @@ function shown(given: unknown): string {
   return `it is ${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}`;
 }
 
-/** The parameters of some names. */
+/** The parameters with these names. */
 const only = <P extends Parameters, N extends keyof P>(parameters: P, ...names: N[]): Pick<P, N> =>
   // The entries are taken from `P` name by name, which the compiler cannot see.
   Object.fromEntries(names.map((name) => [name, parameters[name]])) as Pick<P, N>;

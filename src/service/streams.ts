@@ -14,16 +14,16 @@ const stream = <N extends string>(
   more: Partial<{ maxPerPage: number; optional: boolean; ascending: boolean }> = {},
 ) => ({
   name,
-  /** Path below the base URL; where a stream has several lists, of what they have in common. */
+  /** Path below the base URL; if a stream has several lists, the part that they share. */
   path: request.path.replace(/\/?[[{].*$/, ''),
   schema,
   /** The schema as a tree. */
   contract: contractOf(schema),
   /** Makes the request of a page, from parameters by the service's names. */
   request,
-  /** Largest page the service gives (service.md, limits); undefined where a list takes no page size. */
+  /** Largest page the service gives (service.md, limits); undefined if a list takes no page size. */
   maxPerPage: more.maxPerPage,
-  /** A service that answers 404 here is reported and the stream skipped. */
+  /** If the service answers 404, the stream is skipped with a warning. */
   optional: more.optional ?? true,
   /** The list is sorted by id, ascending. */
   ascending: more.ascending ?? false,

@@ -15,11 +15,11 @@ const LEAST_ROOM = 9 << 15;
 /** The memory of one walker: the tree of shapes, then the bytes under way, then what the tree grows by in a page. */
 export class ScanMemory {
   readonly #memory: LinearMemory;
-  /** What stood in the memory at `settle`. */
+  /** Content of the memory at `settle`. */
   #settled = Buffer.alloc(FREE);
   #free = FREE;
   #room = 0;
-  /** Where the bytes begin that can be looked back at. */
+  /** Address of the first byte that is still kept. */
   base = 0;
   /** All of the memory: taken anew when it grows. */
   bytes: Buffer;

@@ -48,7 +48,7 @@ declare const WebAssembly: {
 };
 
 const FILE = join(packageRoot, 'dist', 'src', 'land', 'walk.wasm');
-/** Once a process. */
+/** Compiled once in a process. */
 let compiled: object | undefined;
 
 function readCode(): Uint8Array {
@@ -73,9 +73,9 @@ export class ValueScanner {
   /** First address at or after `p` that holds no white space. */
   readonly space: (p: number) => number;
 
-  /** Throws LAND_FAILED where the code of the walk is missing. */
+  /** Throws LAND_FAILED if the code of the walk is missing. */
   constructor(readonly contract: ContractNode) {
-    // What the walk asks back.
+    // Functions that the walk calls.
     const walk = {
       member: (parent: number, from: number, to: number): number =>
         this.tree.member(parent, JSON.parse(this.memory.bytes.toString('utf8', from, to))),
@@ -101,12 +101,12 @@ export class ValueScanner {
     return this.memory.words[at.SPACED >> 2] !== 0;
   }
 
-  /** Whether something is JSON that DuckDB does not take: half of a surrogate pair, or a member twice in one object. */
+  /** Whether the page has JSON that DuckDB does not take: half of a surrogate pair, or a member twice in one object. */
   get irregular(): boolean {
     return this.memory.words[at.IRREGULAR >> 2] !== 0;
   }
 
-  /** The id of the record under way; NaN where it has none that is a whole number, or the bytes end before it. */
+  /** The id of the record under way; NaN if it is not a whole number, or the bytes end before it. */
   get id(): number {
     const { bytes, words } = this.memory;
     const start = words[at.ID_START >> 2] ?? -1;
@@ -157,7 +157,7 @@ export function takeScanner(contract: ContractNode): ValueScanner {
   return scanner;
 }
 
-/** Takes a scanner back that its page does not use any more. One that grew large is left to the garbage collector. */
+/** Takes back a scanner that its page no longer uses. One that grew large is left to the garbage collector. */
 export function giveBack(scanner: ValueScanner): void {
   const others = idle.get(scanner.contract) ?? [];
   idle.set(scanner.contract, others);

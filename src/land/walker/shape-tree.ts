@@ -3,7 +3,7 @@ import { type Drift, type Misfit, MOST_DRIFT } from '../shape.js';
 import * as at from './layout.js';
 import type { ScanMemory } from './memory.js';
 
-/** What was seen at one place of the records of one page. What the walker notes stands in its memory. */
+/** One place in the records of a page. The kinds that the walker saw there are in its memory. */
 interface ShapeNode {
   readonly address: number;
   readonly name: string;
@@ -31,7 +31,7 @@ export class ShapeTree {
     if (id !== undefined) this.#set(id.address, at.FLAGS, this.#word(id, at.FLAGS) | at.ID);
   }
 
-  /** Compares what was seen in a page with the contract. Returns at most one unknown member more than are reported. */
+  /** Compares the shape of a page with the contract. Returns at most one unknown member more than are reported. */
   compare(): { drift: Drift[]; misfits: Misfit[] } {
     const drift: Drift[] = [];
     const misfits: Misfit[] = [];
@@ -45,7 +45,7 @@ export class ShapeTree {
         return;
       }
       if ((kinds & ~contract.accepts) !== 0) misfits.push({ path, kinds });
-      // Where no object belongs, its members are part of the misfit and not of the record's shape.
+      // If no object belongs here, its members are part of the misfit and not of the record's shape.
       if (contract.members.size === 0 && element === undefined) return;
       for (const member of members.values()) visit(member);
       if (element !== undefined) visit(element);

@@ -5,7 +5,7 @@ import * as Kind from './kinds.js';
 /** What the scanner has to tell apart inside a text. */
 export type Lexical = 'none' | 'number' | 'timestamp';
 
-/** How a field travels. */
+/** How a field is written in JSON and loaded into DuckDB. */
 export interface Wire {
   /** Kinds that pass without a closer look, as bits of `kinds.ts`. */
   readonly accepts: number;
@@ -16,9 +16,9 @@ export interface Wire {
   readonly required?: boolean;
   /** The value is kept whole as JSON and its inside is not compared with the contract. */
   readonly opaque?: boolean;
-  /** What an object holds, also where the field has other forms beside it. */
+  /** The members of an object, even if the field has other forms, too. */
   readonly object?: z.ZodObject;
-  /** What a list holds. */
+  /** The elements of a list. */
   readonly element?: z.ZodType;
 }
 
@@ -30,16 +30,16 @@ export interface FieldFacts {
   readonly keys?: ReportKeyName;
 }
 
-/** What the contract says of a field beyond its zod type. */
+/** Facts of the contract about a field beyond its zod type. */
 export interface FieldMeta extends FieldFacts {
   readonly description: string;
   readonly wire: Wire;
 }
 
-/** What the contract says of the schemas of fields. */
+/** Facts of the contract about the schemas of fields. */
 export const fields = new WeakMap<z.core.$ZodType, FieldMeta>();
 
-/** Says something of a schema and returns the schema. */
+/** Attaches facts to a schema and returns the schema. */
 export function described<T extends z.core.$ZodType>(schema: T, meta: FieldMeta): T {
   fields.set(schema, meta);
   return schema;

@@ -37,7 +37,7 @@ function build(schema: z.core.$ZodType, name: string, path: string): ContractNod
   };
 }
 
-/** A record and an object of a list say nothing of themselves, and are never null. */
+/** A record and an object of a list have no description, and are never null. */
 function recordAt(schema: z.core.$ZodType, path: string): FieldMeta {
   if (!(schema instanceof z.ZodObject)) throw new TypeError(`the contract at ${path} is no object`);
   return { description: '', wire: { accepts: Kind.OBJECT, duckdb: 'STRUCT', object: schema } };
