@@ -7,7 +7,7 @@ export default defineConfig({
     include: [
       'test/pipelines/{disk-full,kill-matrix}.test.ts',
       'test/soak/model-based.soak.ts',
-      'test/hostile/{answers,records,said}/*.hostile.ts',
+      'test/hostile/{answers,records,leaks}/*.hostile.ts',
     ],
     env: { LOTLAKE_STORIES: '25', LOTLAKE_SEED: '1', LOTLAKE_PAGES: '250' },
     testTimeout: 1_200_000,

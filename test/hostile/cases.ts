@@ -9,7 +9,7 @@ const ROOT = dirname(fileURLToPath(import.meta.url));
 /** A case with the name of its file, such as `query/copy-behind-a-comment`. */
 export type Named<T> = T & { readonly name: string };
 
-/** All cases below a folder of this suite, one a file. Throws for a file that is not of the schema. */
+/** All cases below a folder of this suite, one per file. Throws for a file that does not fit the schema. */
 export function readCases<T extends z.ZodType<object>>(folder: string, schema: T): Named<z.output<T>>[] {
   const top = join(ROOT, folder);
   return readdirSync(top, { recursive: true, encoding: 'utf8' })

@@ -11,25 +11,24 @@ import { archived, FIRST, GONE, LEFT, night, SETTINGS } from './nights.js';
 import { type HostileService, ruleSchema, startService } from './service.js';
 
 /**
- * What the service answers in a second night, and what must come of it. A third night over the healthy service has to
- * succeed and to archive what has left, and nothing else.
+ * The answers of the service in a second night and their expected outcome. A third night over the healthy service must
+ * succeed and archive exactly the vehicles that left.
  */
 const schema = z.strictObject({
-  what: z.string().describe('What is wrong, and what must come of it, in a sentence.'),
+  what: z.string().describe('What is wrong and what must happen, in a sentence.'),
   totals: z.boolean().default(true).describe('Whether the service gives totals.'),
-  rules: z.array(ruleSchema).describe('What it does to its answers; the first that fits counts.'),
-  config: z.record(z.string(), z.unknown()).default({}).describe('Settings beside those of all cases.'),
+  rules: z
+    .array(ruleSchema)
+    .describe('How the service changes its answers; the first rule that fits applies.'),
+  config: z.record(z.string(), z.unknown()).default({}).describe('Settings besides those of all cases.'),
   heap: z.number().optional().describe('Heap of the process in MB.'),
   exit: z.number().default(0).describe('Exit code of the second night.'),
-  archived: z.array(z.number()).default(GONE).describe('Vehicles that it archives.'),
-  stderr: z.array(z.string()).default([]).describe('Texts that stderr has.'),
-  never: z.array(z.string()).default([]).describe('Texts that neither stream has.'),
-  unproven: z
-    .array(z.string())
-    .optional()
-    .describe('Texts that the newest of the runs has among its warnings.'),
-  requests: z.number().default(60).describe('Pages of vehicles that are asked for, at most.'),
-  seconds: z.number().default(30).describe('Longest time that the night may take.'),
+  archived: z.array(z.number()).default(GONE).describe('Vehicles that the second night archives.'),
+  stderr: z.array(z.string()).default([]).describe('Texts that stderr must hold.'),
+  never: z.array(z.string()).default([]).describe('Texts that neither stream may hold.'),
+  unproven: z.array(z.string()).optional().describe('Texts that the warnings of the newest run must hold.'),
+  requests: z.number().default(60).describe('Highest number of requests for pages of vehicles.'),
+  seconds: z.number().default(30).describe('Time limit of the night.'),
 });
 
 const FILE = { ...SETTINGS, rate: 10_000, memory: '700MB', threads: 1, timeout: 1, retryBudget: 3 };
@@ -62,7 +61,7 @@ describe(`${cases.length} services`, () => {
       const printed = `${hostile.out.slice(0, 1000)}\n${hostile.err.slice(0, 3000)}`;
       expect(hostile.code, printed).toBe(given.exit);
       expect(readlinkSync(current) !== before, 'published').toBe(given.exit === 0);
-      expect(service.asked.length, 'requests').toBeLessThanOrEqual(given.requests);
+      expect(service.requested.length, 'requests').toBeLessThanOrEqual(given.requests);
       for (const text of given.stderr) expect(hostile.err).toContain(text);
       for (const text of [...given.never, 'the-secret-key'])
         expect(hostile.out + hostile.err).not.toContain(text);

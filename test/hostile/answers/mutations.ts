@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 
-/** What is sent in the place of a good page. */
+/** The answer that replaces a good page. */
 interface Sent {
   readonly body: Buffer;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds before the answer. */
   readonly delay?: number;
-  /** How it ends: as it should, with nothing more, or with a torn connection. */
+  /** How the body ends: complete, stalled, or with a reset connection. */
   readonly ending?: 'whole' | 'stall' | 'reset';
 }
 
-/** Makes something else of the text of a good page. */
+/** Turns the text of a good page into a wrong answer. */
 export type Mutation = (page: string) => Sent;
 
-/** Ids of vehicles stay as they are: of two possible ids nobody could know the right one. */
+/** Mutations leave ids of vehicles alone, since nothing could tell a changed id from the right one. */
 const ID = /\{"id":\d+,"year"/g;
 
-/** Places of a text that no id of a vehicle is at. */
+/** Offsets of a text outside of the ids of vehicles. */
 function placesIn(text: string): number[] {
   const taken = new Set<number>();
   for (const { index, 0: found } of text.matchAll(ID))
@@ -159,5 +159,5 @@ const timing: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 );
 
-/** Every way in which an answer may go wrong, each as likely as the others. */
+/** Every kind of wrong answer, all equally likely. */
 export const mutation: fc.Arbitrary<Mutation> = fc.oneof(bytes, structure, numbers, headers, timing);

@@ -5,7 +5,7 @@ import { bareDuckDb, configFor, silentReporter, WITHOUT_MARTS } from '../../pipe
 
 /** Vehicles of the first night: twenty pages of twenty. */
 export const FIRST = Array.from({ length: 400 }, (_, i) => i + 1);
-/** Vehicles that have left the feed since; whoever proves it archives them. */
+/** Vehicles that left the feed after the first night. A run that proves their absence archives them. */
 export const GONE = [45, 205, 385];
 export const LEFT = FIRST.filter((id) => !GONE.includes(id));
 
@@ -18,7 +18,7 @@ export async function night(url: string, output: string, config: ConfigInput = {
   await nightly({ ...WITHOUT_MARTS, config: settings, reporter: silentReporter() });
 }
 
-/** Vehicles that a published lake has as archived. Throws where it has not kept every vehicle of the first night. */
+/** Archived vehicles of a published lake. Throws if the lake lost a vehicle of the first night. */
 export async function archived(output: string): Promise<number[]> {
   const duck = await bareDuckDb();
   const files = join(output, 'lake/current/vehicles/**/*.parquet');

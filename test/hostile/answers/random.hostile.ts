@@ -7,8 +7,9 @@ import { type Mutation, mutation } from './mutations.js';
 import { archived, FIRST, GONE, LEFT, night } from './nights.js';
 import { type HostileService, startService } from './service.js';
 
-/** Pages that are mutated over all nights (LOTLAKE_PAGES), and how long the longest night may take in milliseconds. */
+/** Least number of mutated pages over all nights (LOTLAKE_PAGES). */
 const LEAST = Number(process.env.LOTLAKE_PAGES ?? 2000);
+/** Time limit of a night in milliseconds. */
 const LONGEST = 30_000;
 
 const base = temporaryFolder();
@@ -24,8 +25,8 @@ afterAll(async () => {
   base.remove();
 });
 
-/** One night: which pages come otherwise, and whether they do every time or, as a rule, once. */
 const isOnce = fc.integer({ min: 0, max: 3 }).map((turn) => turn > 0);
+/** One night: which pages are mutated, and whether at every request or (three times of four) only once. */
 const stories = fc.record({
   totals: fc.boolean(),
   pages: fc.array(fc.record({ page: fc.integer({ min: 1, max: 20 }), mutation, isOnce }), {
@@ -61,7 +62,7 @@ it('random answers archive nothing that the good pages hold, and the next night 
       counts.longest = Math.max(counts.longest, performance.now() - start);
       expect((await archived(here.path)).filter((id) => !GONE.includes(id))).toEqual([]);
       service.become(LEFT, totals, []);
-      // With the time-outs of every day: a busy machine is no answer of the service.
+      // With default time-outs: a busy machine must not look like a failing service.
       await night(service.url, here.path);
       expect(await archived(here.path)).toEqual(GONE);
     } finally {

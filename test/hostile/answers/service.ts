@@ -4,46 +4,55 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Mutation } from './mutations.js';
 
-/** What the service does to the answers that a rule is for. */
+/** How the service changes the answers that a rule applies to. */
 export const ruleSchema = z.strictObject({
-  path: z.string().default('/cars').describe('Path that it is for.'),
+  path: z.string().default('/cars').describe('Path that the rule applies to.'),
   page: z
     .union([z.number(), z.array(z.number())])
     .optional()
-    .describe('Page or pages; all by default.'),
+    .describe('Page or pages that the rule applies to; all by default.'),
   probe: z
     .boolean()
     .default(false)
-    .describe('Whether it is for requests of one record, which ask for the total.'),
-  after: z.number().default(0).describe('How many such requests go well before.'),
-  times: z.number().optional().describe('How many are hit then; all by default.'),
-  keep: z.number().optional().describe('Records that are left on the page; its numbers stay as they were.'),
-  of: z.number().optional().describe('Page whose records come in the place of its own.'),
-  shown: z.number().optional().describe('Records that are left, and that from, to and per_page know of.'),
-  ids: z.array(z.number()).optional().describe('Ids of the records that come in the place of its own.'),
+    .describe('Whether the rule applies to requests for one record, which read the total.'),
+  after: z.number().default(0).describe('Number of such requests that are answered correctly first.'),
+  times: z.number().optional().describe('Number of requests that are changed then; all by default.'),
+  keep: z.number().optional().describe('Number of records kept on the page; its meta stays unchanged.'),
+  of: z.number().optional().describe('Page whose records replace those of the requested page.'),
+  shown: z.number().optional().describe('Number of records kept; from and to agree with it.'),
+  ids: z
+    .array(z.number())
+    .optional()
+    .describe('Ids of the records that replace those of the requested page.'),
   meta: z
     .record(z.string(), z.unknown())
     .default({})
-    .describe('Members of meta; null is sent, "-" leaves one out.'),
+    .describe('Changed members of meta; null is sent as null, "-" removes the member.'),
   next: z.string().nullable().optional().describe('Link to the next page; null for none.'),
-  links: z.boolean().default(true).describe('Whether there are links at all.'),
-  unlike: z.boolean().default(false).describe('Whether a byte differs under every request.'),
+  links: z.boolean().default(true).describe('Whether the page has links.'),
+  unlike: z.boolean().default(false).describe('Whether the page differs by some bytes at every request.'),
   status: z.number().optional(),
   headers: z.record(z.string(), z.string()).default({}),
-  body: z.string().optional().describe('Text in the place of the body.'),
-  fill: z.string().optional().describe('In the place of the records, this text until the client goes.'),
+  body: z.string().optional().describe('Text that replaces the body.'),
+  fill: z
+    .string()
+    .optional()
+    .describe('Text that is sent instead of the records until the client disconnects.'),
   pad: z.number().optional().describe('How often the text of the body is repeated.'),
-  drip: z.boolean().default(false).describe('A byte every fifth of a second, without end.'),
+  drip: z
+    .boolean()
+    .default(false)
+    .describe('Whether the body is an endless stream of one byte every fifth of a second.'),
 });
 
 type Rule = z.output<typeof ruleSchema>;
 
-/** A list of vehicles that is served by rules. */
+/** A service whose list of vehicles is changed by rules. */
 export interface HostileService {
   readonly url: string;
-  /** Pages of vehicles that were asked for. */
-  readonly asked: readonly number[];
-  /** Serves these ids, and does what the rules say; `mutate` may make something else of a page that no rule is for. */
+  /** Requested pages of vehicles. */
+  readonly requested: readonly number[];
+  /** Serves these ids by these rules from now on; `mutate` may change a page that no rule applies to. */
   become(
     ids: readonly number[],
     totals: boolean,
@@ -75,13 +84,13 @@ export async function startService(): Promise<HostileService> {
   let rules: readonly Rule[] = [];
   let mutate: (page: number) => Mutation | undefined = () => undefined;
   let counts = new Map<Rule, number>();
-  let asked: number[] = [];
+  let requested: number[] = [];
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://127.0.0.1');
     const path = url.pathname.replace(/^\/api/, '');
     const page = Number(url.searchParams.get('page') ?? 1);
     const size = Number(url.searchParams.get('per_page') ?? 20);
-    if (path === '/cars') asked.push(page);
+    if (path === '/cars') requested.push(page);
     const rule = rules.find((candidate) => {
       if (candidate.path !== path || candidate.probe !== (size === 1)) return false;
       if (candidate.page !== undefined && ![candidate.page].flat().includes(page)) return false;
@@ -108,13 +117,13 @@ export async function startService(): Promise<HostileService> {
   const port = typeof address === 'object' ? address?.port : undefined;
   return {
     url: `http://127.0.0.1:${port}/api`,
-    get asked() {
-      return asked;
+    get requested() {
+      return requested;
     },
     become: (...given) => {
       [ids, totals, rules, mutate = () => undefined] = given;
       counts = new Map();
-      asked = [];
+      requested = [];
     },
     close: async () => {
       server.close();
@@ -124,7 +133,7 @@ export async function startService(): Promise<HostileService> {
   };
 }
 
-interface Asked {
+interface PageRequest {
   readonly page: number;
   readonly size: number;
   readonly totals: boolean;
@@ -132,8 +141,8 @@ interface Asked {
 
 let unlike = 0;
 
-/** A page as the real service gives it, but for what the rule does to it. */
-function pageOf(ids: readonly number[], { page, size, totals }: Asked, rule: Rule | undefined): string {
+/** A page as the real service sends it, changed by the rule. */
+function pageOf(ids: readonly number[], { page, size, totals }: PageRequest, rule: Rule | undefined): string {
   const last = Math.max(1, Math.ceil(ids.length / size));
   const cut = (number: number): number[] => ids.slice((number - 1) * size, number * size);
   const own = cut(page).slice(0, rule?.shown);

@@ -9,17 +9,14 @@ import { temporaryFolder } from '../../pipelines/support.js';
 import { readCases } from '../cases.js';
 
 /**
- * What someone types, and what must come of it. In every text stand `{lake}` for the output folder of a small published
- * lake, `{snapshot}` for its snapshot, `{file}` for a data file of its table lots, and `{here}` for the empty folder in
- * which the command runs.
+ * A command and its expected outcome. Placeholders in every text: `{lake}` is the output folder of a small published lake,
+ * `{snapshot}` its snapshot, `{file}` a data file of its table lots, and `{here}` the empty folder in which the command
+ * runs.
  */
 const schema = z.strictObject({
-  what: z.string().describe('What is wrong, and what must come of it, in a sentence.'),
+  what: z.string().describe('What is wrong and what must happen, in a sentence.'),
   args: z.array(z.string()).optional().describe('Arguments of lotlake.'),
-  shell: z
-    .string()
-    .optional()
-    .describe('In place of arguments: a line for bash, in which {lotlake} starts it.'),
+  shell: z.string().optional().describe('A bash line instead of arguments; {lotlake} starts the command.'),
   env: z
     .record(z.string(), z.string())
     .default({})
@@ -28,13 +25,16 @@ const schema = z.strictObject({
     .record(z.string(), z.string())
     .default({})
     .describe('Files in {here} before the command, by name.'),
-  stdin: z.string().default('').describe('What comes on standard input.'),
+  stdin: z.string().default('').describe('Standard input.'),
   exit: z.number().describe('Exit code.'),
-  stdout: z.array(z.string()).default([]).describe('Texts that stdout has.'),
-  stderr: z.array(z.string()).default([]).describe('Texts that stderr has, such as the code of the error.'),
-  never: z.array(z.string()).default([]).describe('Texts that neither has.'),
-  makes: z.array(z.string()).default([]).describe('Names in {here} after it, beside the files of the case.'),
-  seconds: z.number().default(30).describe('Longest time that it may take.'),
+  stdout: z.array(z.string()).default([]).describe('Texts that stdout must hold.'),
+  stderr: z.array(z.string()).default([]).describe('Texts that stderr must hold, such as the error code.'),
+  never: z.array(z.string()).default([]).describe('Texts that neither may hold.'),
+  makes: z
+    .array(z.string())
+    .default([])
+    .describe('Names in {here} afterwards, besides the files of the case.'),
+  seconds: z.number().default(30).describe('Time limit of the command.'),
 });
 
 const lake = temporaryFolder();

@@ -20,11 +20,11 @@ import { firstLot, recordsOf, type VehicleRecord } from '../../served.js';
 import { readCases } from '../cases.js';
 
 /**
- * One record of the feed and what must come of it. All of them come in one night, each in the place of a vehicle of the
- * sandbox. In a JSON text `<300×a>` stands for a repeated text.
+ * One record of the feed and its expected rows. One night brings all of them, each in place of a vehicle of the sandbox. In
+ * a JSON text, `<300×a>` is `a` repeated 300 times.
  */
 const schema = z.strictObject({
-  what: z.string().describe('What is wrong, and what must come of it, in a sentence.'),
+  what: z.string().describe('What is wrong and what must happen, in a sentence.'),
   set: z
     .record(z.string(), z.string())
     .default({})
@@ -39,8 +39,8 @@ const schema = z.strictObject({
   rejected: z
     .record(z.string(), z.string())
     .default({})
-    .describe('Raw texts of the values that are rejected, by path. None else is.'),
-  reject: z.string().optional().describe('Path for which the record is rejected whole.'),
+    .describe('Raw texts of exactly the values that are rejected, by path.'),
+  reject: z.string().optional().describe('Path because of which the whole record is rejected.'),
 });
 
 const cases = readCases('records', schema);
@@ -95,7 +95,7 @@ function withMembers(record: VehicleRecord, members: Readonly<Record<string, str
   return JSON.stringify(record).replaceAll(/"\\u0001(\d+)\\u0001"/g, (_, i) => texts[Number(i)] ?? '');
 }
 
-/** The object or list that a member holds; an empty object is put where there is none. */
+/** The object or list that a member holds. Creates an empty object if there is none. */
 function memberOf(parent: object, name: string): object {
   const found: unknown = Reflect.get(parent, name);
   if (typeof found === 'object' && found !== null) return found;
@@ -104,11 +104,11 @@ function memberOf(parent: object, name: string): object {
   return made;
 }
 
-/** The requested columns of the row that a record made in a table. */
-async function rowOf(table: string, key: string, asked: Readonly<Record<string, unknown>>) {
+/** The row of a table that a record became, with the columns that its case expects. */
+async function rowOf(table: string, key: string, expected: Readonly<Record<string, unknown>>) {
   const rows = await duck.query(`select * from '${join(lake, table, '**', '*.parquet')}' where ${key}`);
   expect(rows).toHaveLength(1);
-  return Object.fromEntries(Object.keys(asked).map((name) => [name, rows[0]?.[name]]));
+  return Object.fromEntries(Object.keys(expected).map((name) => [name, rows[0]?.[name]]));
 }
 
 describe(`${cases.length} records`, () => {

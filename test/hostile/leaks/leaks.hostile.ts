@@ -12,35 +12,35 @@ import { bareDuckDb, lastPage, temporaryFolder } from '../../pipelines/support.j
 import { readCases } from '../cases.js';
 
 /**
- * A service whose answers hold what must not be shown: the key, or codes that act on a terminal. In a text of the answer
- * stands `{key}` for the key as JSON writes it, `{slashed}` and `{encoded}` for other forms, `{part}` for its beginning,
- * `{records}` for the JSON texts of good records, `{end}` for the rest of a page, `{long}` for 10 MB. What must come of it
- * is the same always: neither the output folder, nor the streams, nor the list of processes has the key; no message has
- * a part of it, nor a character that acts on a terminal.
+ * A service whose answers hold what must not be shown: the key, or codes that act on a terminal. Placeholders in the texts
+ * of an answer: `{key}` is the key as JSON writes it, `{slashed}` and `{encoded}` are other forms, `{part}` is its
+ * beginning, `{records}` the JSON texts of good records, `{end}` the rest of a page, `{long}` 10 MB. The expectations are
+ * the same for every case: the key is in no file, stream or process list; no message holds a part of the key, or a
+ * character that acts on a terminal.
  */
 const schema = z.strictObject({
-  what: z.string().describe('What the service says, in a sentence.'),
+  what: z.string().describe('What the service answers, in a sentence.'),
   status: z.number().default(200).describe('Status of its answers to /cars.'),
-  headers: z.record(z.string(), z.string()).default({}).describe('Headers of them.'),
-  body: z.string().describe('Body of them.'),
+  headers: z.record(z.string(), z.string()).default({}).describe('Headers of these answers.'),
+  body: z.string().describe('Body of these answers.'),
   exit: z.number().describe('Exit code of a nightly run.'),
-  says: z.array(z.string()).default([]).describe('Texts that the streams have.'),
+  says: z.array(z.string()).default([]).describe('Texts that stdout or stderr must hold.'),
   options: z.array(z.string()).default([]).describe('Further options of the run.'),
   log: z.array(z.enum(['--json', '--no-json'])).default(['--no-json', '--json']),
 });
 
 const KEY = 'Zk7/qW9+xT2"vB5nM8cR1yH4jL6pD3fGs';
 const PART = KEY.slice(0, 14);
-const cases = readCases('said', schema);
+const cases = readCases('leaks', schema);
 const duckdb = bareDuckDb();
 afterAll(async () => (await duckdb).close());
 
 const world = createWorld({ vehicles: 40, seed: 5 });
 const good = world.activeIds().map((id) => world.vehicleJson(id, { pricesHistory: true }) ?? '');
 
-/** A text of a case; in JSON the key stands as JSON writes it. */
+/** A text of a case with its placeholders replaced. */
 function filled(text: string): string {
-  const json = (of: string): string => JSON.stringify(of).slice(1, -1);
+  const json = (value: string): string => JSON.stringify(value).slice(1, -1);
   const { data: _, ...rest } = lastPage(good) as { data: unknown };
   return text
     .replaceAll('{end}', () => JSON.stringify(rest).slice(1))
@@ -52,9 +52,9 @@ function filled(text: string): string {
     .replaceAll('{part}', () => json(PART));
 }
 
-/** Every form of the key, whole. */
+/** Every form of the whole key. */
 const FORMS = [KEY, filled('{key}'), filled('{slashed}'), filled('{encoded}')];
-/** Every part of it that gives it away. */
+/** Every part of the key that gives it away: eight characters. */
 const PARTS = FORMS.flatMap((form) =>
   Array.from({ length: form.length - 7 }, (_, i) => form.slice(i, i + 8)),
 );
@@ -78,7 +78,7 @@ function commandLines(): string {
     .join('\n');
 }
 
-/** Everything that a file holds, in a form in which a text can be looked for. */
+/** The content of a file as searchable text. */
 async function contentOf(path: string): Promise<string> {
   const bytes = readFileSync(path);
   const parts = [bytes];
@@ -94,11 +94,11 @@ async function contentOf(path: string): Promise<string> {
   return texts.join('\n');
 }
 
-/** The texts of a value as they are read, not as JSON writes them. */
+/** The texts of a value, without the escapes of JSON. */
 const plain = (value: unknown): string =>
   typeof value === 'object' && value !== null ? Object.values(value).map(plain).join('\n') : String(value);
 
-describe(`${cases.length} answers that say what must not be seen`, () => {
+describe(`${cases.length} answers that hold the key or escape codes`, () => {
   const all = cases.flatMap((given) => given.log.map((log) => ({ ...given, log })));
   it.each(all)('$name, $log: $what', async (given) => {
     const folder = temporaryFolder();
@@ -108,7 +108,7 @@ describe(`${cases.length} answers that say what must not be seen`, () => {
       if (processes.length === 0) processes.push(commandLines());
       if (url.pathname !== '/api/cars') return void response.writeHead(404).end('{}');
       const page = Number(url.searchParams.get('page') ?? 1);
-      // A look at the totals, which lands nothing.
+      // A request for the totals alone, which lands nothing.
       const isProbe = url.searchParams.get('per_page') === '1';
       response.writeHead(
         given.status,
@@ -117,7 +117,7 @@ describe(`${cases.length} answers that say what must not be seen`, () => {
       const body = Buffer.from(
         given.status === 200 && (page > 1 || isProbe) ? JSON.stringify(lastPage([])) : filled(given.body),
       );
-      // In pieces that cut the key in two.
+      // Two chunks, which cut the key in two.
       const cut = Math.max(0, body.indexOf(KEY.slice(0, 4)) + 5);
       response.write(body.subarray(0, cut));
       setTimeout(() => response.end(body.subarray(cut)), 20);
