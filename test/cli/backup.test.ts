@@ -87,7 +87,7 @@ describe('lotlake backup', () => {
     expect(existsSync(join(folder.path, 'backups'))).toBe(false);
   });
 
-  it('is refused, and writes nothing, where the target exists', () => {
+  it('is refused, and writes nothing, if the target exists', () => {
     const foreign = join(folder.path, 'foreign');
     mkdirSync(foreign);
     writeFileSync(join(foreign, 'thesis.txt'), '');
@@ -171,7 +171,7 @@ describe('lotlake backup', () => {
     },
   );
 
-  it('leaves out a damaged older snapshot, and fails where the current one is damaged', () => {
+  it('leaves out a damaged older snapshot, and fails if the current one is damaged', () => {
     const broken = join(folder.path, 'broken');
     cpSync(copy, broken, { recursive: true, verbatimSymlinks: true });
     const [first, , current] = listSnapshots(layoutOf(broken));

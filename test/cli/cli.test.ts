@@ -53,7 +53,7 @@ describe('lotlake query', () => {
     expect(String(lots)).toBe(`[{"n":${byName(tables).get('lots')}}]\n`);
   });
 
-  it('gives the rows that a plain glob over the published folder gives', async () => {
+  it('gives the same rows as a plain glob over the published folder', async () => {
     const duck = await bareDuckDb();
     const plain = await duck.query(
       `select * from '${folder.path}/lake/current/lots/**/*.parquet' order by lot_id`,
@@ -122,7 +122,7 @@ describe('lotlake model', () => {
 });
 
 describe('a run against the sandbox', () => {
-  it('pushes nothing to the mirror that is configured', () => expect(JSON.parse(run.out).mirror).toBeNull());
+  it('pushes nothing to the configured mirror', () => expect(JSON.parse(run.out).mirror).toBeNull());
 });
 
 describe('the summary', () => {
@@ -147,7 +147,7 @@ describe('lotlake describe', () => {
     expect(missing).toEqual([]);
   }, 60_000);
 
-  it('lists the tables where the given one is unknown', () =>
+  it('lists the tables if the given one is unknown', () =>
     expect(printed('describe', 'loots')).rejects.toMatchObject({
       outcome: 'usage',
       message: 'there is no table loots; did you mean lots?',
@@ -156,7 +156,7 @@ describe('lotlake describe', () => {
 });
 
 describe('lotlake value', () => {
-  it('tells the lot that is asked for and why it has no estimate, and takes a lot or a car, not both', async () => {
+  it('describes the lot and why it has no estimate, and accepts a lot or a car, not both', async () => {
     const chosen = 'select lot_id, lot from lots where domain_id = 3 limit 1';
     const [lot] = await json('query', chosen, '--format', 'json');
     const [told] = await json('value', String(lot.lot_id), '--json');

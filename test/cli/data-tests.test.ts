@@ -65,7 +65,7 @@ describe('lotlake test', () => {
     expect(lotlake('test', '--kept').out).not.toContain('the first');
   });
 
-  it('ends with exit code 5 where a test fails, and shows the failing rows', async () => {
+  it('ends with exit code 5 if a test fails, and shows the failing rows', async () => {
     const duck = await bareDuckDb();
     const sales = join(folder.path, 'lake', 'current', 'sales', 'data_0.parquet');
     const [row] = await duck.query(`select lot_id from '${sales}' where is_trusted limit 1`);

@@ -251,7 +251,7 @@ describe('lotlake doctor', () => {
     expect(rows).toEqual(SET_UPS.map(({ what, says }) => [what, says]));
   });
 
-  it('goes on with what does not need what failed', async () => {
+  it('continues with the checks that do not depend on a failed one', async () => {
     const { effects } = await effectsOf({
       prepare: (output) => publish(output, { schema_version: 9 }),
       env: { LOTLAKE_API_KEY: 'x' },
@@ -275,7 +275,7 @@ describe('lotlake doctor', () => {
     });
   });
 
-  it('prints JSON, throws what failed first, and asks nobody with --offline', async () => {
+  it('prints JSON, throws the first failure, and sends no request with --offline', async () => {
     const { effects, out } = await effectsOf({ env: { LOTLAKE_API_KEY: 'another-key' } });
     const asked = sandbox.requests.length;
     await doctor.run({ json: true, offline: true }, effects);

@@ -25,7 +25,7 @@ describe('lotlake model', () => {
     expect(code).toBe(2);
   });
 
-  it('replaces no folder that holds something else than marts', () => {
+  it('does not replace a folder that holds anything but marts', () => {
     const to = join(output, '..', 'other');
     mkdirSync(join(to, 'photos'), { recursive: true });
     const { code, err } = runLotlake(output, 'model', '--to', to);

@@ -115,7 +115,7 @@ describe('the views of a lake that was copied', () => {
     expect(JSON.parse(alone.out)).toMatchObject({ sound: true, problems: [] });
   });
 
-  it('name the copy even where an earlier version of lotlake wrote them', async () => {
+  it('name the copy even if an earlier version of lotlake wrote them', async () => {
     const copy = copied();
     const [first = '', current = ''] = snapshotsOf(copy);
     for (const snapshot of [first, current]) {
@@ -148,7 +148,7 @@ describe('the views of a lake that was copied', () => {
     instance.closeSync();
   });
 
-  it('are rewritten in the copy alone, and once', async () => {
+  it('are rewritten only in the copy, and only once', async () => {
     const copy = copied();
     runLotlake(copy, 'verify');
     for (const snapshot of snapshotsOf(original)) expect(await namedBy(snapshot)).toEqual([snapshot]);

@@ -22,7 +22,7 @@ const CARS: Progress = {
 };
 
 describe('a line of progress', () => {
-  it('has a bar where there is room, and leaves out the least important where there is none', () => {
+  it('has a bar if there is room, and otherwise drops the least important parts', () => {
     expect([120, 100, 80, 60, 55].map((width) => pagesLine(CARS, width - 1))).toEqual([
       'cars             █░░░░░░░░░░░░░░░░░░░░░ 412 of 5,120 pages, 411,998 records, 3,880 MB, 1,004 records/s, 3 h 12 min left',
       'cars             412 of 5,120 pages, 411,998 records, 3,880 MB, 1,004 records/s, 3 h 12 min left',
@@ -44,13 +44,13 @@ describe('a line of progress', () => {
         ).toBeLessThanOrEqual(width);
   });
 
-  it('says what the last pass lets expect', () => {
+  it('shows the total expected from the last pass', () => {
     expect(pagesLine({ ...CARS, isEstimate: true }, 73)).toBe(
       'cars 412 of about 5,120 pages, 412K records, 1K/s, about 3 h 12 min left',
     );
   });
 
-  it('counts the time left by the pages of this run, and tells none in the first seconds', () => {
+  it('estimates the time left from the pages of this run, and shows none in the first seconds', () => {
     const sums = { ...CARS, pages: 1000, records: 990_000, expected: 1300 };
     const first = { ...sums, pages: 900, records: 900_000 };
     expect(progressSince(first, sums, 50)).toMatchObject({ rate: 1800, left: 150 });
@@ -94,7 +94,7 @@ function minuteOf(open: (write: (line: string) => void, now: () => Date) => Line
 }
 
 describe('a log of lines', () => {
-  it('has a line of progress in ten seconds at most, and every step and warning, each with its time', () => {
+  it('has at most one line of progress per ten seconds, and every step and warning, each with its time', () => {
     const lines = minuteOf(textLines);
     expect(lines.every((line) => /^2026-11-20T02:0\d:\d\dZ \S.*\n$/.test(line))).toBe(true);
     expect(lines.slice(0, 5)).toEqual([
@@ -107,7 +107,7 @@ describe('a log of lines', () => {
     expect(lines.filter((line) => line.includes(' progress ')).length).toBe(5);
   });
 
-  it('has the same as JSON', () => {
+  it('has the same content as JSON', () => {
     const lines = minuteOf(jsonLines).map((line) => JSON.parse(line));
     expect(lines.filter(({ msg }) => msg === 'progress').length).toBe(5);
     expect(lines[1]).toMatchObject({
@@ -153,7 +153,7 @@ describe('the live line', () => {
 describe('the log file', () => {
   const linesIn = (path: string): string[] => readFileSync(path, 'utf8').trimEnd().split('\n');
 
-  it('is appended, and has what quiet keeps from stderr, with the error that ends the run', () => {
+  it('is appended to, and holds what --quiet hides from stderr, with the error that ends the run', () => {
     const { effects, failed, written } = streams();
     const logFile = 'night.log';
     for (const quiet of [true, false]) {
@@ -169,7 +169,7 @@ describe('the log file', () => {
     expect(labels).toEqual([...once, ...once]);
   });
 
-  it('is JSON where the log is', () => {
+  it('is JSON if the log is JSON', () => {
     const { effects, failed, written } = streams();
     const logFile = join(folder.path, 'night.ndjson');
     const config = { log: 'warn', logFile, logFormat: 'json' } as const;
@@ -191,7 +191,7 @@ describe('the log file', () => {
 });
 
 describe('the progress of a pass', () => {
-  it('expects the pages of the last complete pass of the same request where the service tells none', () => {
+  it('expects the pages of the last complete pass of the same request if the service gives no total', () => {
     const layout = layoutOf(folder.path);
     const open = (per_page: number) =>
       openPass(

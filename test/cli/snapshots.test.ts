@@ -37,7 +37,7 @@ describe('lotlake query --as-of', () => {
     return JSON.parse(out)[0].runs;
   };
 
-  it('queries the newest snapshot at or before a moment, or one by its id', () => {
+  it('queries the newest snapshot at or before a moment, or a snapshot by its id', () => {
     const second = snapshots[1];
     expect(runs('--as-of', second?.manifest.created_at ?? '')).toBe(2);
     expect(runs('--as-of', '2026-11-17')).toBe(1);
@@ -45,7 +45,7 @@ describe('lotlake query --as-of', () => {
     expect(runs('--snapshot', second?.id ?? '')).toBe(2);
   });
 
-  it('lists the kept snapshots where none is old enough', () => {
+  it('lists the kept snapshots if none is old enough', () => {
     for (const args of [
       ['--as-of', '2026-11-16'],
       ['--snapshot', '../current'],
@@ -60,7 +60,7 @@ describe('lotlake query --as-of', () => {
 });
 
 describe('docs/history.md', () => {
-  it('rebuilds the tracked fields of every lot as each kept snapshot has them', async () => {
+  it('reconstructs the tracked fields of every lot as in each kept snapshot', async () => {
     const page = readFileSync(join(packageRoot, 'docs', 'history.md'), 'utf8');
     const sql = /```sql\n([\s\S]+?)```/.exec(page)?.[1] ?? '';
     const duck = await bareDuckDb();

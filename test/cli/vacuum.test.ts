@@ -36,7 +36,7 @@ describe('lotlake vacuum', () => {
     );
   });
 
-  it('is refused, with nothing removed, where the current snapshot lacks a file', () => {
+  it('is refused, with nothing removed, if the current snapshot lacks a file', () => {
     const file = join(layout.current, fileOf(layout.current, 'titles'));
     renameSync(file, `${file}.away`);
     const { code, err } = lotlake('vacuum');
@@ -71,7 +71,7 @@ describe('lotlake vacuum', () => {
     expect(lotlake('verify').code).toBe(0);
   });
 
-  it('leaves a landing from which a rebuild gives every row as it was', async () => {
+  it('leaves a landing from which a rebuild gives every row unchanged', async () => {
     expect(readdirSync(join(layout.landing, 'cars')).length).toBe(3);
     await rebuild(lastNight());
     expectSameLake(await readLake(layout.current), before);

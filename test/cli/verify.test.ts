@@ -133,7 +133,7 @@ describe('lotlake verify', () => {
     );
   });
 
-  it('tells truncated and zeroed files from files that are wrong otherwise', () => {
+  it('distinguishes truncated and zeroed files from other damage', () => {
     let files: string[] = [];
     const { problems, err } = damaged((snapshot) => {
       files = ['lots', 'vehicles', 'prices', 'titles', 'states'].map((table) => fileOf(snapshot, table));

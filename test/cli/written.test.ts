@@ -20,7 +20,7 @@ describe('a text for people', () => {
     },
   );
 
-  it('keeps its value where it is JSON', () => {
+  it('keeps its value as JSON', () => {
     const value = { text: `a${ACTING.join('')}b`, lines: 'a\r\nb' };
     expect(JSON.parse(escapeControls(JSON.stringify(value)))).toEqual(value);
   });
@@ -43,7 +43,7 @@ describe('the streams of the process', () => {
     'src/config/kill-point.ts': ['writeSync(2,'],
   };
 
-  it('are used in the known files only', () => {
+  it('are used only in the known files', () => {
     const folders = ['src', 'pipelines'];
     const files = folders.flatMap((folder) =>
       readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })

@@ -26,7 +26,7 @@ describe('the configuration', () => {
     expect(config).toMatchObject({ output: join(cwd, 'from-flag'), rate: 3, perPage: 100, concurrency: 4 });
   });
 
-  it('tells every setting in force and its place, without secrets', () => {
+  it('describes every setting in force and its origin, without secrets', () => {
     const cwd = folderWith({
       'lotlake.config.json': '{"perPage": 100, "publish": {"to": "s3://one"}, "rate": 2}',
     });
@@ -88,7 +88,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('finds the file in a folder above, and its paths lead from there', () => {
+  it('finds the file in a parent folder, and resolves its paths from there', () => {
     const root = folderWith({
       'lotlake.config.json': '{"seeds": "own", "logFile": "night.log"}',
       'own/a.csv': '',
@@ -183,7 +183,7 @@ describe('the configuration', () => {
     expect(() => readConfig({}, { env: {}, cwd: withKey })).toThrow(/holds the key/);
   });
 
-  it('drops the line break at the end of a key file, and accepts no other', () => {
+  it('strips the final line break of a key file, and accepts no other', () => {
     const read = (key: string) =>
       readConfig({}, { env: { LOTLAKE_API_KEY_FILE: 'key' }, cwd: folderWith({ key }) }).apiKey;
     for (const end of ['', '\n', '\r\n']) expect(read(`a key${end}`)).toBe('a key');
@@ -251,7 +251,7 @@ describe('the configuration', () => {
       expect(url(given)).toBe(given);
   });
 
-  it('takes each member of an object of settings from the place that gives it', () => {
+  it('takes each member of an object setting from its own origin', () => {
     const cwd = folderWith({ 'lotlake.config.json': '{"publish": {"to": "s3://one", "region": "here"}}' });
     const env = { LOTLAKE_PUBLISH_TO: 's3://two/lake' };
     expect(readConfig({}, { env, cwd }).publish).toEqual({
@@ -262,7 +262,7 @@ describe('the configuration', () => {
     expect(readConfig({}, { env: {}, cwd: folderWith({}) }).publish.to).toBeUndefined();
   });
 
-  it('names the member of an object of settings that is wrong, and where', () => {
+  it('names the wrong member of an object setting, and its place', () => {
     const read = (file: string, env: Record<string, string> = {}) => {
       const cwd = folderWith({ 'lotlake.config.json': file });
       return () => readConfig({ publish: { pathStyle: undefined } }, { env, cwd });
@@ -293,7 +293,7 @@ describe('the configuration', () => {
       expect(read(JSON.stringify({ publish: { to } }))).toThrow(/^publish.to in /);
   });
 
-  it('repeats no credential that stands in a place of a mirror', () => {
+  it('repeats no credential of the address of a mirror', () => {
     const read = (publish: unknown) => {
       const cwd = folderWith({ 'lotlake.config.json': JSON.stringify({ publish }) });
       return () => readConfig({}, { env: {}, cwd });
@@ -309,7 +309,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('names the setting that holds what is wrong inside of it', () => {
+  it('names the setting that holds a wrong member', () => {
     const read = (publish: unknown, flags: object = {}) => {
       const cwd = folderWith({ 'lotlake.config.json': JSON.stringify({ publish }) });
       return () => readConfig({ publish: flags }, { env: {}, cwd });

@@ -28,12 +28,12 @@ describe('the key', () => {
     expect(redacted(text)).toBe(expected);
   });
 
-  it('is hidden beside that of another holder', () => {
+  it('is hidden beside the key of another holder', () => {
     hideKey('tokens-of-a-catalog', 'catalog');
     expect(redacted(`${KEY} and tokens-of-a-catalog`)).toBe('… and …');
   });
 
-  it('appears in no error message, which has a limited length', () => {
+  it('appears in no error message, whose length is limited', () => {
     const message = `${'x'.repeat(3990)}${KEY}${'y'.repeat(1e7)}`;
     const error = new LotlakeError('LAND_FAILED', message, { hint: `try ${KEY}` });
     expect([error.message, error.hint]).toEqual([`${'x'.repeat(3990)}……`, 'try …']);

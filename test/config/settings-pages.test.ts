@@ -25,7 +25,7 @@ describe('lotlake init', () => {
     expect(readSettings({}, { env: {}, cwd: folder.path })).toEqual(before);
   });
 
-  it('has every setting but the key in it, with its default', () => {
+  it('holds every setting except the key, with its default', () => {
     const { inForce } = readSettings({}, { env: {}, cwd: folder.path });
     const text = readFileSync(path, 'utf8');
     // Uncommented, without those that have no default, and what is of no use without one of them.
@@ -38,7 +38,7 @@ describe('lotlake init', () => {
     expect(now.find(({ name }) => name === 'rate')?.from).toBe(path);
   });
 
-  it('replaces a file only if it is told to', () => {
+  it('replaces a file only on request', () => {
     writeFileSync(path, '{"rate": 5}');
     const { effects } = effectsIn(folder.path);
     expect(() => init.run({ force: false, ...NONE }, effects)).toThrow(/exists; it stays as it is/);
@@ -49,7 +49,7 @@ describe('lotlake init', () => {
 });
 
 describe('lotlake config', () => {
-  it('prints what is in force and from where', async () => {
+  it('prints each setting in force and its origin', async () => {
     const { effects, out } = effectsIn(folder.path, { LOTLAKE_API_KEY: 'hidden', LOTLAKE_SOURCES: '1,3' });
     const given = { markdown: false, output: 'here' };
     await config.run({ ...given, json: false }, effects);

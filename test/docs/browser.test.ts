@@ -56,7 +56,7 @@ describe.skipIf(chromium === undefined)(`the pages ${inBrowser}`, () => {
     });
   });
 
-  it('say that nothing is found, and close the list at Escape', async () => {
+  it('say that nothing is found, and close the list on Escape', async () => {
     await visit('tables/lots.html', {}, async ({ page }) => {
       await page.getByRole('combobox').fill('no such <b>thing</b>');
       expect(await page.getByRole('option').allTextContents()).toEqual(['Nothing has these words.']);
@@ -73,7 +73,7 @@ describe.skipIf(chromium === undefined)(`the pages ${inBrowser}`, () => {
     });
   });
 
-  it('are dark where the reader wants it', async () => {
+  it('are dark if the reader prefers it', async () => {
     const colours: string[] = [];
     for (const scheme of ['light', 'dark'] as const)
       await visit('index.html', { scheme }, async ({ page }) => {
@@ -88,7 +88,7 @@ describe.skipIf(chromium === undefined)(`the pages ${inBrowser}`, () => {
     });
   });
 
-  it('show what a box of the lineage is connected with', async () => {
+  it('show what a box of the lineage is connected to', async () => {
     await visit('index.html', {}, async ({ page }) => {
       await page.locator('[data-id="mart:price_trends"]').focus();
       const on = await page.locator('.node.on').evaluateAll((nodes) => nodes.map((node) => node.textContent));

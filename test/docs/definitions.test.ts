@@ -70,7 +70,7 @@ describe('reading the definitions in SQL and .yml', () => {
     expect(filesOf('checks').filter((file) => !file.endsWith('.sql'))).toEqual([]);
   });
 
-  it('finds in sql/flatten no description of a column that does not exist', () => {
+  it('finds no description in sql/flatten of a column that does not exist', () => {
     for (const { name, stream, key, columns } of catalog) {
       if (stream === undefined) continue;
       const yml: unknown = load(readFileSync(join(packageRoot, 'sql', 'flatten', `${name}.yml`), 'utf8'));
@@ -109,7 +109,7 @@ describe('the catalog', () => {
     expect(table('vehicles')?.places).toEqual([]);
   });
 
-  it('does not take a column of lotlake’s own for one of the feed', () => {
+  it('does not mistake a column of lotlake’s own for a member of the feed', () => {
     const run = table('lots')?.columns.find(({ name }) => name === 'run_id');
     expect(run).toMatchObject({ source: undefined, description: 'Run that last changed the row.' });
   });

@@ -47,7 +47,7 @@ describe('columnFacts', () => {
     expect(facts.get('once')?.examples).toEqual(['once']);
   });
 
-  it('rounds what has many decimals', async () => {
+  it('rounds values with many decimals', async () => {
     expect((await factsOf('facts', 100_000, ['id', 'ratio'])).get('ratio')?.examples).toEqual(['0.6667']);
   });
 

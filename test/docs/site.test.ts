@@ -95,13 +95,13 @@ describe('the pages of lotlake docs', () => {
       expect(text(path)).not.toMatch(/<script>|<img/);
   });
 
-  it('stay as they are after an interrupt', async () => {
+  it('stay unchanged after an interrupt', async () => {
     const target = join(folder.path, 'interrupted');
     await expect(writeSite(config, target, AbortSignal.abort())).rejects.toThrow();
     expect(readdirSync(target)).toEqual([]);
   });
 
-  it('take the place of the earlier ones alone, say what a lake of an older version lacks, and print where they are as JSON', async () => {
+  it('replace only earlier pages, say what a lake of an older version lacks, and print their place as JSON', async () => {
     const path = join(snapshotFolder(config), 'manifest.json');
     const whole = readFileSync(path, 'utf8');
     const { marts, snapshot_id } = JSON.parse(whole);
@@ -119,7 +119,7 @@ describe('the pages of lotlake docs', () => {
     expect(text('index.html')).toMatch(/data tests passed on this snapshot; \d+ could not be run/);
   });
 
-  it('are refused where a file stands in the place of their folder', async () => {
+  it('are refused if the path of their folder is a file', async () => {
     const path = join(folder.path, 'taken');
     writeFileSync(path, 'mine');
     await expect(writeSite(config, path)).rejects.toMatchObject({ code: 'SHARE_DOCS', message: /taken/ });

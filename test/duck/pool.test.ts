@@ -32,7 +32,7 @@ describe('work on a pool of connections', () => {
     expect(Math.max(...most)).toBe(2);
   });
 
-  it('throws the first failure once nothing else is running, and begins nothing after it', async () => {
+  it('throws the first failure once nothing else is running, and starts nothing after it', async () => {
     const use = poolOf([session.connection, await session.connect()]);
     const begun: number[] = [];
     const ended: number[] = [];
@@ -52,7 +52,7 @@ describe('work on a pool of connections', () => {
     expect(ended).toEqual([1]);
   });
 
-  it('throws the failure that came first, whichever task it was', async () => {
+  it('throws the earliest failure, whatever the order of the tasks', async () => {
     const use = poolOf([session.connection, await session.connect()]);
     let failFirst = (): void => undefined;
     const first = use(() => new Promise((_, reject) => (failFirst = () => reject(new Error('later')))));

@@ -137,7 +137,7 @@ describeWith(['python', 'servers', 'catalog-jars'], 'a REST catalog', () => {
     return found.find(({ name }) => name === 'lots')?.snapshots ?? [];
   }
 
-  it('has every table after a push, the next nights after the next one, and forgets what a vacuum removes', async () => {
+  it('has every table after a push, later nights after later pushes, and forgets what a vacuum removes', async () => {
     const [first] = await runNights(world, 1);
     expect(JSON.parse(mirrored('push', '--json').out)).toMatchObject({ catalog: { committed: 0 } });
     expect(await read(first?.manifest ?? expect.fail())).toHaveLength(1);

@@ -211,7 +211,7 @@ describeWith(['servers'], 'a mirror through faults', () => {
     }
   });
 
-  it('is switched by one of two pushes, and the other one says so', async () => {
+  it('is switched by one of two pushes, and the other one reports it', async () => {
     const [left, right] = [copyOf(afterOne, 'left'), copyOf(afterThree, 'right')];
     await succeed(server, 'two', left, ['push', '--json']);
     publish(left, results[1]?.runId ?? '');
@@ -232,7 +232,7 @@ describeWith(['servers'], 'a mirror through faults', () => {
     await readWhole(server, 'race');
   });
 
-  it('keeps what retention says, and the rest is removed a day later', async () => {
+  it('keeps what retention says, and loses the rest a day later', async () => {
     await succeed(server, 'old', afterThree, ['push', '--json']);
     const args = ['vacuum', '--remote', '--json'];
     const told = await succeed(server, 'old', afterThree, [...args, '--dry-run']);
@@ -256,7 +256,7 @@ describeWith(['servers'], 'a mirror through faults', () => {
     expect((await lotlake(server, 'old', pulled, ['verify'])).out).toContain('sound');
   });
 
-  it('gives a lost lake back with its landing, and the next night goes on from it and is pushed', async () => {
+  it('restores a lost lake with its landing, and the next night continues from it and is pushed', async () => {
     await succeed(server, 'lost', world.output, ['push', '--landing', '--json']);
     rmSync(world.output, { recursive: true });
     await succeed(server, 'lost', world.output, ['pull', '--landing', '--json']);
@@ -269,7 +269,7 @@ describeWith(['servers'], 'a mirror through faults', () => {
     expect(await readWhole(server, 'lost')).toBe(next.runId);
   });
 
-  it('is pushed to after a run; a run stays published where that fails, and its exit code tells', async () => {
+  it('is pushed to after a run; if the push fails, the run stays published and its exit code shows the failure', async () => {
     const output = copyOf(world.output, 'after-run');
     const run = await lotlake(server, 'after-run', output, ['run', 'nightly', '--json']);
     expect(run.code, run.err).toBe(0);

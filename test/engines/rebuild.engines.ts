@@ -99,7 +99,7 @@ describeWith(['python', 'spark-jars'], 'A rebuild on Spark', () => {
     return { result, warnings: reporter.warnings, current: realpathSync(join(output, 'lake', 'current')) };
   };
 
-  it('gives every row, column and partition that DuckDB gives, though a worker is killed', async () => {
+  it('gives every row, column and partition of DuckDB, even if a worker is killed', async () => {
     const ofDuckDB = await rebuilt(stage.output, 'duckdb');
     // Once the typed records are being written.
     let killed: number | undefined;

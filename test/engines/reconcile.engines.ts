@@ -57,7 +57,7 @@ const inOrder = (found: readonly Readonly<Record<string, unknown>>[]): readonly 
     .sort();
 
 describeWith(['python', 'spark-jars'], 'rules of reconcile on Spark', () => {
-  it('give the rows of DuckDB in every case, but for those whose .yml says why not', async () => {
+  it('give the rows of DuckDB in every case, except those whose .yml says why not', async () => {
     const { session, close } = await openTemporarySession({ memory: '500MB', threads: 1 });
     const { connection } = session;
     const all = [...(await schemasOf('cars')), ...(await schemasOf('archived_lots'))];

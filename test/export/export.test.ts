@@ -35,7 +35,7 @@ describe('the data of an export', () => {
     expect(rows.map((row) => row.lot_id).sort()).toEqual(lots.map((row) => BigInt(Number(row.lot_id))));
   });
 
-  it('is the same rows in CSV, with nulls and empty texts told apart', async () => {
+  it('is the same rows in CSV, with different nulls and empty texts', async () => {
     const { at } = await exportTo(lake, { tables: ['lots'], format: 'csv' });
     const text = readFileSync(at('data/lots.csv'), 'utf8');
     expect(text.split('\r\n')[0]).toBe(Object.keys(lots[0] ?? {}).join(','));
@@ -83,7 +83,7 @@ describe('the data of an export', () => {
     expect(table.get(0)?.sale_month).toBe(Date.parse('2026-11-01'));
   });
 
-  it('is the rows and columns that are asked for, in the order asked for', async () => {
+  it('is the requested rows and columns, in the requested order', async () => {
     const where = 'bid > 500 and lot_id in (select max(lot_id) from lots group by month) -- the last ones';
     const { at, made } = await exportTo(lake, { tables: ['LOTS'], where, columns: ['bid', 'LOT_ID'] });
     const read = await duck.query(`from '${at('data/lots.parquet')}'`);
@@ -115,7 +115,7 @@ describe('the data of an export', () => {
   });
 });
 
-describe('files of a size', () => {
+describe('files of limited size', () => {
   let large: HandMade;
   const ROWS = 60_000;
   beforeAll(async () => {

@@ -98,7 +98,7 @@ describe('the files beside the exported data', () => {
     });
   });
 
-  it('call a list an array, whatever it holds', async () => {
+  it('describe a list as an array, whatever it holds', async () => {
     const sales = "select 1 as lot_id, [timestamptz '2026-11-20T00:00:00Z'] as sale_date, [1.5] as price";
     const own = await handMadeLake({ lots: LOTS }, { sales });
     const { at } = await exportTo(own, { tables: ['sales'] });
@@ -107,7 +107,7 @@ describe('the files beside the exported data', () => {
     own.remove();
   });
 
-  it('name no primary key where one of its columns is left out', async () => {
+  it('name no primary key if one of its columns is left out', async () => {
     const { at } = await exportTo(lake, { tables: ['sales'], columns: ['lot_id', 'price'] });
     expect(
       dataPackage.parse(readJson(at('datapackage.json'))).resources[0]?.schema.primaryKey,

@@ -63,7 +63,7 @@ describe('a name that does not exist', () => {
     });
   });
 
-  it('is refused by DuckDB where it is in a condition', async () => {
+  it('is refused by DuckDB in a condition', async () => {
     const wrong = exportTo(lake, { tables: ['lots'], where: 'sale_dat is null' });
     await expect(wrong).rejects.toMatchObject({
       code: 'SHARE_QUERY',

@@ -22,7 +22,7 @@ async function unzip(path: string): Promise<Map<string, Buffer>> {
 }
 
 describe('lotlake export --zip', () => {
-  it('packs what the folder would hold, and leaves nothing beside it', async () => {
+  it('packs the content of a folder export, and leaves nothing beside it', async () => {
     const input = { tables: ['sales'], format: 'csv' as const, maxBytes: '1KB' };
     const folder = await exportFrom(lake, { ...input, to: 'plain' });
     const { path } = await exportFrom(lake, { ...input, to: 'packed', zip: true });

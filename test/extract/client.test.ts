@@ -57,7 +57,7 @@ describe('a request', () => {
     expect(server.seen[0]?.url).not.toContain(KEY);
   });
 
-  it('tells its consumer the request, without the key', async () => {
+  it('passes its request to the consumer, without the key', async () => {
     const { server, client } = await pair((_, response) => response.end(PAGE));
     const url = await client.get('cars', { page: 1 }, async (answer) => {
       await textOf(answer);
@@ -78,7 +78,7 @@ describe('a request', () => {
     expect(server.seen[0]?.headers['accept-encoding']).toContain('gzip');
   });
 
-  it('never follows a redirect, and never sends the key to where it points', async () => {
+  it('never follows a redirect, and never sends the key to its target', async () => {
     const other = await serve((_, response) => response.end(PAGE));
     onTestFinished(() => other.close());
     for (const status of [301, 302, 307, 308]) {
@@ -167,7 +167,7 @@ describe('an answer that is a failure', () => {
     },
   );
 
-  it('is retried only where it may pass', async () => {
+  it('is retried only if it may pass', async () => {
     const attempts = async (status: number): Promise<number> => {
       const { server, client } = await pair((_, response, number) =>
         response.writeHead(number < 3 ? status : 200).end(PAGE),
@@ -179,7 +179,7 @@ describe('an answer that is a failure', () => {
     expect(await Promise.all([429, 500, 502, 503].map(attempts))).toEqual([3, 3, 3, 3]);
   });
 
-  it('of 429 carries the wait that the service asks for', async () => {
+  it('of status 429 carries the wait that the service asks for', async () => {
     const { client } = await pair((_, response) => response.writeHead(429, { 'retry-after': '7' }).end(), {
       retryBudget: 1,
     });
@@ -234,7 +234,7 @@ describe('a body that does not arrive whole', () => {
     expect(everythingOf(error)).not.toContain(KEY);
   });
 
-  it('is reported as such where no server listens', async () => {
+  it('is reported as such if no server listens', async () => {
     const server = await serve(() => undefined);
     await server.close();
     const client = quickClient(server.url, { retryBudget: 0 });
@@ -247,7 +247,7 @@ describe('a body that does not arrive whole', () => {
 });
 
 describe('a body that its consumer refuses', () => {
-  it('is requested again where the consumer calls its error temporary, and that error is kept', async () => {
+  it('is requested again if the consumer calls its error temporary, and that error is kept', async () => {
     const { server, client } = await pair((_, response) => response.end('{"error":"backend"}'), {
       retryBudget: 0.05,
     });

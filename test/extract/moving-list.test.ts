@@ -75,7 +75,7 @@ describe('a list without totals, whose records were known before', () => {
     expect(reread).toBeGreaterThan(0);
   });
 
-  it('is not read again where nothing left', async () => {
+  it('is not read again if nothing left', async () => {
     await fc.assert(
       fc.asyncProperty(stories({ concurrency: 1, totals: false, leave: 0, join: 2 }), async (story) => {
         const { pages } = await playStory({ ...story, known: true });
@@ -96,7 +96,7 @@ describe('with one request in flight, from the last page to the first', () => {
     );
   });
 
-  it('no record is missed while others leave and join, as long as some total shows it', async () => {
+  it('no record is missed while others leave and join, as long as a total shows the change', async () => {
     await fc.assert(
       fc.asyncProperty(stories({ concurrency: 1, totals: true, leave: 3, join: 3 }), async (story) => {
         const { missed, pages } = await playStory(story);
@@ -109,7 +109,7 @@ describe('with one request in flight, from the last page to the first', () => {
 });
 
 describe('the list of these tests', () => {
-  it('loses a record in a walk that goes forward and reads no page again', async () => {
+  it('loses a record in a forward walk that reads no page again', async () => {
     const forward: Story = {
       size: 30,
       perPage: 5,
@@ -173,7 +173,7 @@ describe('a list that moves in every way', () => {
     expect(reread).toBeGreaterThan(0);
   });
 
-  it('leaves nothing unproven where one request at a time goes from the last page to the first', async () => {
+  it('leaves nothing unproven in a walk from the last page to the first with one request at a time', async () => {
     await fc.assert(
       fc.asyncProperty(stories({ concurrency: 1, totals: true, leave: 0, join: 0 }), async (story) => {
         const { result } = await playStory(story);

@@ -32,24 +32,24 @@ describe('pages to be read again', () => {
   const unsafePages = (pages: readonly PageFacts[]) =>
     unsafeOf(new Map(pages.map((each) => [each.page, each])));
 
-  it('are those that were requested before the page behind them came, when the total changed', () => {
+  it('are the pages requested before the page behind them arrived, if the total changed', () => {
     const together = [page(4, { total: 99 }), page(3), page(2), page(1)];
     expect(unsafePages(together)).toEqual([3]);
   });
 
-  it('are none when the pages came one after the other, last first', () => {
+  it('are none when the pages arrived one after the other, last first', () => {
     const inTurn = [4, 3, 2, 1].map((number, turn) =>
       page(number, { total: 100 - turn, requestedAt: at(turn * 2), receivedAt: at(turn * 2 + 1) }),
     );
     expect(unsafePages(inTurn)).toEqual([]);
   });
 
-  it('are none when every page saw the same total, and none without a neighbour', () => {
+  it('are none if every page saw the same total, and never a page without a neighbour', () => {
     expect(unsafePages([page(1), page(2), page(3)])).toEqual([]);
     expect(unsafePages([page(1), page(3, { total: 99 })])).toEqual([]);
   });
 
-  it('come last page first', () => {
+  it('are ordered last page first', () => {
     const pages = [1, 2, 3, 4, 5].map((number) => page(number, { total: number }));
     expect(unsafePages(pages)).toEqual([4, 3, 2, 1]);
   });

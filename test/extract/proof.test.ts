@@ -94,11 +94,11 @@ describe('a list', () => {
     ]);
   });
 
-  it('that is not sorted has no range for a wrong page', () => {
+  it('that is not sorted gives no range for a wrong page', () => {
     expect(wrongRanges({ ...received(list({ page: 4, records: 3 })), ascending: false })).toEqual([]);
   });
 
-  it('needs as many records as its totals say, which may have changed', () => {
+  it('needs as many records as its totals, which may have changed', () => {
     const unsized = (records: number) =>
       new Map([
         [1, page(1, { records, announced: null, from: null, perPage: null, lastPage: 1, next: null })],

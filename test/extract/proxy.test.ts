@@ -25,14 +25,14 @@ async function ask(url: string): Promise<unknown> {
 }
 
 describe('a proxy', () => {
-  it('is between this machine and the service, with its password', async () => {
+  it('is used for the service, with its password', async () => {
     vi.stubEnv('HTTP_PROXY', proxy.url.replace('//', '//me:secret@'));
     expect(await ask('http://service.test/api')).toEqual({ ok: true });
     expect(proxy.connects).toEqual([`service.test:80 Basic ${Buffer.from('me:secret').toString('base64')}`]);
     expect(server.seen[0]?.headers).toMatchObject({ host: 'service.test', 'x-api-key': 'the-secret-key' });
   });
 
-  it('is not asked for hosts of NO_PROXY and of this machine', async () => {
+  it('is not used for hosts of NO_PROXY and of this machine', async () => {
     vi.stubEnv('HTTP_PROXY', proxy.url);
     vi.stubEnv('NO_PROXY', 'other.test,.service.test');
     await expect(ask('http://a.service.test/api')).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
@@ -45,14 +45,14 @@ describe('a proxy', () => {
     expect(proxyOf('http://service.test')).toBe(proxy.url);
   });
 
-  it('that refuses is named with its status', async () => {
+  it('that refuses a connection is named with its status', async () => {
     const closed = await startProxy(server.url, 407);
     vi.stubEnv('HTTP_PROXY', closed.url);
     await expect(ask('http://service.test/api')).rejects.toThrow(/Proxy response \(407\)/);
     closed.close();
   });
 
-  it('that is no proxy of HTTP is refused without its password', () => {
+  it('that is not an HTTP proxy is refused without printing its password', () => {
     for (const wrong of ['socks5://me:secret@127.0.0.1:1', 'http://me:secret@:x']) {
       vi.stubEnv('HTTPS_PROXY', wrong);
       expect(() => agentFor('https://service.test')).toThrow(/^HTTPS_PROXY or ALL_PROXY holds no URL/);

@@ -49,7 +49,7 @@ beforeEach(() => {
 });
 
 describe('a rate limit', () => {
-  it('lets no two requests through closer than its interval, and none during a pause', async () => {
+  it('spaces requests by its interval, and lets none through during a pause', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('take' as const) }),
       fc.record({ kind: fc.constant('pass' as const), ms: fc.nat(2500) }),
@@ -81,7 +81,7 @@ describe('a rate limit', () => {
     );
   });
 
-  it('wastes no time: it reaches the full rate', async () => {
+  it('reaches the full rate', async () => {
     timers.isByHand = true;
     const limit = createRateLimit(4, () => timers.now);
     const all = Promise.all(Array.from({ length: 9 }, () => limit.take()));
@@ -101,7 +101,7 @@ describe('a rate limit', () => {
     expect(timers.now).toBe(1_000_120);
   });
 
-  it('without a number lets everything through at once', async () => {
+  it('of no number lets everything through at once', async () => {
     timers.isByHand = true;
     const limit = createRateLimit(undefined, () => timers.now);
     await Promise.all(Array.from({ length: 100 }, () => limit.take()));
@@ -142,7 +142,7 @@ describe('the requests of a client', () => {
     expect((server.seen.at(-1)?.at ?? 0) - (server.seen[0]?.at ?? 0)).toBeGreaterThan(130);
   });
 
-  it('all wait when one of them is told to', async () => {
+  it('all wait when one of them must wait', async () => {
     const server = await serve((_, response, number) => {
       if (number === 1) response.writeHead(429, { 'retry-after': '0.4' });
       response.end('{"data":[]}');

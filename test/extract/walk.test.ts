@@ -98,7 +98,7 @@ describe('a list with totals', () => {
     expect(server.seen.length).toBeLessThanOrEqual(4);
   });
 
-  it('proves nothing where the count is not the total', async () => {
+  it('proves nothing if the count is not the total', async () => {
     const meta = (_: number, last: number) => ({ meta: { last_page: last, total: 1000 } });
     const server = await listServer(upTo(45), meta);
     const { result } = await walkAt(server.url);
@@ -109,7 +109,7 @@ describe('a list with totals', () => {
     });
   });
 
-  it('is read to its end where it has grown meanwhile', async () => {
+  it('is read to its end if it has grown meanwhile', async () => {
     let count = 30;
     const server = await serve((request, response) => {
       const page = pageAsked(request.url);
@@ -149,14 +149,14 @@ describe('a list without totals', () => {
     expect(idsSeen(sink)).toEqual(upTo(35));
   });
 
-  it('is read on where links lack the page number', async () => {
+  it('is read to its end if links lack the page number', async () => {
     const server = await listServer(upTo(35), (page, last) => ({
       links: { next: page < last ? 'http://x/' : null },
     }));
     expect(idsSeen((await walkAt(server.url)).sink)).toEqual(upTo(35));
   });
 
-  it('goes on after an empty page with a next link, and proves nothing where no page has a record', async () => {
+  it('continues after an empty page with a next link, and proves nothing if no page has a record', async () => {
     const server = await listServer(upTo(20), (page) => ({ links: { next: `http://x/?page=${page + 1}` } }));
     const { result, sink } = await walkAt(server.url);
     expect(server.seen.length).toBe(2 + MOST_BARREN);
@@ -164,7 +164,7 @@ describe('a list without totals', () => {
     expect(idsSeen(sink)).toEqual(upTo(20));
   });
 
-  it('ends where a page repeats for ever, and proves nothing', async () => {
+  it('ends if a page repeats forever, and proves nothing', async () => {
     const { asked, walkIt } = await sandboxOf([{ fault: { kind: 'repeat-page', page: 1 } }]);
     const { result } = await walkIt({ simple_paginate: 1 });
     expect(asked()).toEqual([1, 2]);

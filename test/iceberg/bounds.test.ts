@@ -19,7 +19,7 @@ const text = (values: string[], side: 'lower' | 'upper'): string | undefined =>
   boundOf(values, 'string', side)?.toString();
 
 describe('the bound of a text column', () => {
-  it('keeps 16 characters, and is still above or below all values', () => {
+  it('keeps 16 characters, and still bounds all values', () => {
     expect(text(['abcdefghijklmnop'], 'upper')).toBe('abcdefghijklmnop');
     expect(text(['abcdefghijklmnopq'], 'lower')).toBe('abcdefghijklmnop');
     expect(text(['abcdefghijklmnopq'], 'upper')).toBe('abcdefghijklmnoq');
@@ -56,7 +56,7 @@ describe('the bound of a text column', () => {
 });
 
 describe('the bound of a column of numbers, instants or days', () => {
-  it('is little-endian, and negative where the value is', () => {
+  it('is little-endian and keeps the sign', () => {
     expect(boundOf(['-5', '3', '10'], 'long', 'lower')?.readBigInt64LE()).toBe(-5n);
     expect(boundOf(['-5', '3', '10'], 'long', 'upper')?.readBigInt64LE()).toBe(10n);
     expect(boundOf(['9223372036854775807'], 'long', 'upper')?.readBigInt64LE()).toBe(9223372036854775807n);
@@ -65,7 +65,7 @@ describe('the bound of a column of numbers, instants or days', () => {
     expect(boundOf(['false', 'true'], 'boolean', 'upper')).toEqual(Buffer.from([1]));
   });
 
-  it('takes both zeros in, which readers tell apart and SQL does not', () => {
+  it('includes both zeros, which readers distinguish and SQL does not', () => {
     expect(Object.is(boundOf(['0.0'], 'double', 'lower')?.readDoubleLE(), -0)).toBe(true);
     expect(Object.is(boundOf(['-0.0'], 'double', 'upper')?.readDoubleLE(), 0)).toBe(true);
   });
@@ -76,7 +76,7 @@ describe('the bound of a column of numbers, instants or days', () => {
     expect(micros('1969-12-31 23:59:59.5+00')).toBe(-500000n);
   });
 
-  it('is not there for what is no number, and where a file has no values', () => {
+  it('is missing for NaN, infinities and dates before Christ, and for a file without values', () => {
     expect(boundOf(['nan'], 'double', 'upper')).toBeUndefined();
     expect(boundOf(['inf'], 'double', 'upper')).toBeUndefined();
     expect(boundOf(['infinity'], 'timestamptz', 'upper')).toBeUndefined();

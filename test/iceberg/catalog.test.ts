@@ -33,7 +33,7 @@ const entryOf = ({ metadata }: PreviousMetadata) => ({
 });
 
 describe('a commit to a catalog', () => {
-  it('is not needed where the table is up to date', () => {
+  it('is not needed if the table is up to date', () => {
     const { metadata } = night('1');
     expect(planCatalogCommit(metadata, metadata, {})).toBeUndefined();
   });
@@ -103,7 +103,7 @@ describe('a catalog', () => {
     await server.close();
   });
 
-  it('that repeats the token is told without it', async () => {
+  it('that repeats the token is reported without it', async () => {
     const body = { error: { message: 'the token a-token-of-mine is stale' } };
     const server = await serve(() => ({ status: 401, body }));
     const place = { uri: server.url, namespace: 'lotlake' };

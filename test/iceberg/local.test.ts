@@ -72,7 +72,7 @@ it('every column of every file has its field id', async () => {
   expect(found).toEqual([]);
 });
 
-it('the snapshot is sound with metadata, and its backup has none', async () => {
+it('a snapshot with metadata is sound, and its backup has no metadata', async () => {
   const problems = await verifyFiles(current(), readManifest(current()), new AbortController().signal);
   expect(problems).toEqual([]);
   const backup = join(folder.path, 'backup');
@@ -81,7 +81,7 @@ it('the snapshot is sound with metadata, and its backup has none', async () => {
   rmSync(backup, { recursive: true });
 });
 
-it('a vacuum removes a snapshot though there is no room to leave it out of metadata, and fails then', async () => {
+it('a vacuum without room to rewrite metadata still removes the snapshot, and then fails', async () => {
   const { version } = await metadataOf('lots');
   const blocked = join(current(), 'lots', 'metadata', `v${version}.metadata.json.tmp`);
   mkdirSync(blocked);
@@ -92,7 +92,7 @@ it('a vacuum removes a snapshot though there is no room to leave it out of metad
   rmSync(blocked, { recursive: true });
 });
 
-it('a vacuum leaves no metadata that names a snapshot which is gone, whatever another table has', async () => {
+it('a vacuum leaves no metadata that names a removed snapshot, whatever other tables have', async () => {
   writeFileSync(join(current(), 'sales', 'metadata', 'version-hint.text'), '');
   expect(runLotlake(output, 'vacuum', '--config', join(folder.path, 'keep.json')).code).toBe(0);
   const kept = readdirSync(layoutOf(output).snapshots);
@@ -101,7 +101,7 @@ it('a vacuum leaves no metadata that names a snapshot which is gone, whatever an
   expect(kept).toHaveLength(1);
 });
 
-it('metadata of a lake that was moved, or that is torn, is written again', async () => {
+it('metadata that is torn, or of a moved lake, is written again', async () => {
   const moved = join(folder.path, 'moved');
   renameSync(output, moved);
   output = moved;

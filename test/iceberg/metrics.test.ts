@@ -43,7 +43,7 @@ it('takes the bounds of all row groups', async () => {
   expect(found(metrics.upper_bounds, 's')?.toString()).toBe('9999');
 });
 
-it('has no bounds for nulls alone, for numbers with NaN, and for texts whose footer has none', async () => {
+it('has no bounds for only nulls, for numbers with NaN, and for texts without bounds in the footer', async () => {
   const metrics = await metricsOf(
     `from (values (cast(null as bigint), 'nan'::double, repeat('€', 200)), (null, 1, 'a')) as t(n, d, s)`,
   );

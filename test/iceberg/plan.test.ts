@@ -65,7 +65,7 @@ const statusOf = ({ entries }: PreviousMetadata): Record<string, number[]> =>
 const last = ({ metadata }: CommitPlan) => metadata.snapshots.at(-1);
 
 describe('the snapshots of a table', () => {
-  it('are one for each snapshot of the lake, with what was added, kept and removed', async () => {
+  it('correspond to the snapshots of the lake, with the files added, kept and removed', async () => {
     const { second, third } = await threeNights();
     const [one, two, three] = ['1', '2', '3'].map(snapshotIdOf);
     expect(statusOf(second)).toEqual({
@@ -89,7 +89,7 @@ describe('the snapshots of a table', () => {
     expect(third.metadata['metadata-log']).toHaveLength(2);
   });
 
-  it('are written before the metadata that names them, in names that tell their content', async () => {
+  it('are written before the metadata that names them, under names of their content', async () => {
     const { third } = await threeNights();
     const [list, manifest] = [third.before.at(-1), third.before[0]];
     expect(third.after.map(({ uri }) => uri)).toEqual([
@@ -112,7 +112,7 @@ describe('the snapshots of a table', () => {
     expect((await threeNights()).third.before).toEqual(third.before);
   });
 
-  it('go with the snapshots of the lake, and the current one stays', async () => {
+  it('leave with the snapshots of the lake, and the current one stays', async () => {
     const { third } = await threeNights(['2', '3']);
     const ids = ['2', '3'].map(snapshotIdOf);
     expect(third.metadata.snapshots.map((each) => each['snapshot-id'])).toEqual(ids);
@@ -126,13 +126,13 @@ describe('the snapshots of a table', () => {
     expect(alone['metadata-log']).toHaveLength(1);
   });
 
-  it('have rising times, though a clock is set back', async () => {
+  it('have rising times, even if a clock is set back', async () => {
     const first = await planCommit(lots, AT, snapshot('5', file('a', '2026-01')), []);
     const second = await planCommit(lots, AT, snapshot('4', file('a', '2026-01')), [], first);
     expect(second.metadata['last-updated-ms']).toBe(first.metadata['last-updated-ms'] + 1);
   });
 
-  it('are read back from what was written', async () => {
+  it('are read back as written', async () => {
     const { first, second, third } = await threeNights();
     const files = [first, second, third].flatMap(({ before, after }) => [...before, ...after]);
     const stored = new Map(files.map(({ uri, content }) => [uri, content]));
@@ -174,7 +174,7 @@ describe('the schema of a table', () => {
     });
   });
 
-  it('is a new one where a column is added, and an old snapshot keeps its own', async () => {
+  it('is a new one if a column is added, and an old snapshot keeps its own', async () => {
     const first = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), ['1']);
     const wider = { ...lots, columns: [...lots.columns, { name: 'fee', type: 'DOUBLE' }] };
     const second = await planCommit(wider, AT, snapshot('2', file('a', '2026-01')), ['1'], first);
@@ -194,7 +194,7 @@ describe('the schema of a table', () => {
     expect(third.metadata.schemas[1]).not.toHaveProperty('identifier-field-ids');
   });
 
-  it('has no partition where the table gives it up, and its files go', async () => {
+  it('has no partition once the table gives it up, and the old files go', async () => {
     const first = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), ['1']);
     const flat = { ...file('flat', ''), file_path: `${AT}/flat.parquet`, partition: {} };
     const second = await planCommit({ ...lots, partitioned: false }, AT, snapshot('2', flat), ['1'], first);
@@ -202,7 +202,7 @@ describe('the schema of a table', () => {
     expect(second.entries.map(({ data_file }) => data_file.file_path)).toEqual([flat.file_path]);
   });
 
-  it('names a type that Iceberg does not have', async () => {
+  it('names a type that Iceberg lacks', async () => {
     const odd = { ...lots, columns: [{ name: 'x', type: 'INTERVAL' }] };
     expect(() => planCommit(odd, AT, snapshot('1'), [])).toThrow(/INTERVAL/);
   });

@@ -42,7 +42,7 @@ describe('the tables and marts of a lake', () => {
 });
 
 describe('the partition of a file', () => {
-  it('is what its folder says', () => {
+  it('follows from its folder', () => {
     const of = (path: string) => partitionValuesOf({ path, bytes: 0, rows: 0 });
     expect(of('lots/domain_id=3/month=2026-11/data_0.parquet')).toEqual({ domain_id: 3, month: '2026-11' });
     expect(of('lots/domain_id=__HIVE_DEFAULT_PARTITION__/month=unknown/a.parquet')).toEqual({

@@ -28,7 +28,7 @@ const errorOf = (sql: string): Promise<unknown> =>
   session.connection.run(sql).catch((error: unknown) => error);
 
 describe('an error of DuckDB', () => {
-  it('is recognized as out of memory, also as the cause of another', async () => {
+  it('is recognized as out of memory, even as the cause of another error', async () => {
     const error = await errorOf(TOO_MUCH);
     expect(isOutOfMemory(error)).toBe(true);
     const failed = (message: string, cause: unknown) => new LotlakeError('MODEL_FAILED', message, { cause });
@@ -46,7 +46,7 @@ describe('an error of DuckDB', () => {
     expect(outOfMemoryError(await errorOf(TOO_MUCH), '900GB')?.hint).toMatch(/with more memory$/);
   });
 
-  it('comes before the first request where the machine has less than a job needs', () => {
+  it('comes before the first request if the machine has less than a job needs', () => {
     expect(() => assertMemory('700MB', 1.2e9)).toThrow(/has 1.2 GB of memory, and a job needs 1.6 GB/);
     expect(() => assertMemory('700MB', 1.6e9)).not.toThrow();
   });
@@ -73,7 +73,7 @@ describe('work that does not fit into memory beside other work', () => {
     expect(besideLast.slice(-session.timesAlone)).toEqual(Array(session.timesAlone).fill(1));
   });
 
-  it('fails later work where it does not fit alone either', async () => {
+  it('fails later work if it does not fit alone either', async () => {
     const use = poolOf([session.connection, await session.connect()], session.alone);
     const tasks = [TOO_MUCH, 'select 1'].map((sql) => use((connection) => scalar(connection, sql)));
     const [tooMuch, one] = await Promise.allSettled(tasks);
@@ -82,7 +82,7 @@ describe('work that does not fit into memory beside other work', () => {
     await expect(use((connection) => scalar(connection, 'select 1'))).rejects.toThrow(/Out of Memory/);
   });
 
-  it('does not fail a model, and its file is sorted', async () => {
+  it('does not fail a model, and the file of the model is sorted', async () => {
     const [model] = readModels();
     if (model === undefined) throw new Error('there is no model');
     const models = ['a', 'b', 'c'].map((name) => ({

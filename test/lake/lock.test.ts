@@ -107,7 +107,7 @@ describe('a lock', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('is taken over past the claim of a dead process, and not past a live claim', async () => {
+  it('is taken over despite the claim of a dead process, but not against a live claim', async () => {
     const dead = lockOf({ pid: deadPid() });
     symlinkSync(dead, path);
     const claim = leaveClaim(lockOf({ pid: deadPid() }), dead);
@@ -125,7 +125,7 @@ describe('a lock', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('that another process took is not released, and the process that lost it is told', async () => {
+  it('that another process took is not released, and its former holder is notified', async () => {
     let isLost = false;
     const lock = await take({ lease: 1, onLost: () => (isLost = true) });
     rmSync(path);
@@ -166,7 +166,7 @@ describe.runIf(canUnshare)('a process in another namespace', () => {
     return child;
   }
 
-  it('keeps its lock as long as it renews it, and loses it a lease after it was killed', async () => {
+  it('keeps its lock as long as it renews it, and loses it one lease after it was killed', async () => {
     const child = await holdElsewhere(3);
     expect(holderAtWork(path)).toMatchObject({ holder: { pid: 1 }, runs: undefined });
     for (let i = 0; i < 3; i++)
@@ -182,7 +182,7 @@ describe.runIf(canUnshare)('a process in another namespace', () => {
 });
 
 describe('12 processes at once', () => {
-  it('take over the lock of a killed process: one gets it, and the others learn which', async () => {
+  it('take over the lock of a killed process: one gets it, and the others learn its holder', async () => {
     for (let round = 0; round < 3; round++) {
       symlinkSync(lockOf({ pid: deadPid() }), path);
       const [winner, ...others] = (await takeTogether(12, 'once')).sort().reverse();
@@ -193,7 +193,7 @@ describe('12 processes at once', () => {
     }
   });
 
-  it('that take it over again and again never hold it together', async () => {
+  it('that take it over again and again never hold it at the same time', async () => {
     symlinkSync(lockOf({ pid: deadPid() }), path);
     const outputs = await takeTogether(12, 'many');
     const taken = outputs.map((text) => Number(/^ready\n(\d+)\n$/.exec(text)?.[1]));

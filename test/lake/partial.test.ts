@@ -37,7 +37,7 @@ async function beginExport(to: string): Promise<() => Promise<void>> {
 const going = (): string[] =>
   findLeftovers(layoutOf(folder.path), []).map(({ path }) => path.slice(folder.path.length + 1));
 
-it('a vacuum removes what a killed export left in the output folder, but nothing of a running one', async () => {
+it('a vacuum removes what a killed export left in the output folder, and leaves a running one alone', async () => {
   const exports = join(folder.path, 'exports');
   const kill = await beginExport(join(exports, 'x'));
   const [staging = ''] = readdirSync(exports);
@@ -53,7 +53,7 @@ it('a vacuum removes what a killed export left in the output folder, but nothing
   expect(readdirSync(exports)).toEqual([]);
 });
 
-it('a vacuum removes what a process of another host or an earlier version left, once it is a day old', () => {
+it('a vacuum removes what a process of another host or an earlier version left, after a day', () => {
   const names = ['.x.partial-0123abcd', '.y.partial-0123abcd.1.elsewhere'];
   for (const name of names) mkdirSync(join(folder.path, 'exports', name, 'data'), { recursive: true });
   expect(going()).toEqual([]);
@@ -65,7 +65,7 @@ it('a vacuum removes what a process of another host or an earlier version left, 
   expect(going()).toEqual([join('exports', names[1] ?? '')]);
 });
 
-it('a vacuum keeps a replaced export until the new one has its name', () => {
+it('a vacuum keeps a replaced export until the new one has taken its name', () => {
   const earlier = partialOf(join(folder.path, 'x'), 'replaced').replace(`.${process.pid}.`, '.999999999.');
   mkdirSync(earlier);
   expect(going()).toEqual([]);

@@ -63,7 +63,7 @@ describe('a record of a run at work', () => {
   const begin = (): void =>
     ran('nightly', 'running', { process: { pid: 4711, host: 'here', token: 'mine' } });
 
-  it('says so while its process has the lock', () => {
+  it('says that it runs while its process has the lock', () => {
     begin();
     leaveLock('mine', process.ppid);
     expect(outcomes()).toEqual(['nightly running']);
@@ -72,7 +72,7 @@ describe('a record of a run at work', () => {
     expect(outcomes()).toEqual(['nightly killed']);
   });
 
-  it('says that it was killed once its process is gone, also after the lock went', () => {
+  it('says that it was killed once its process is gone, even after the lock is gone', () => {
     begin();
     leaveLock('mine', 2 ** 22 + 1);
     expect(unresolved()).toEqual(['nightly killed']);
@@ -82,7 +82,7 @@ describe('a record of a run at work', () => {
     expect(unresolved()).toEqual(['nightly killed']);
   });
 
-  it('says that it published if it was killed after that, also once another run has', () => {
+  it('says that it published if it was killed afterwards, even once another run has published', () => {
     begin();
     mkdirSync(layout.lake, { recursive: true });
     symlinkSync(join('snapshots', `run-${attempts}`), layout.current);
@@ -92,7 +92,7 @@ describe('a record of a run at work', () => {
   });
 });
 
-it('a file that is no record is left out', () => {
+it('a file that is not a record is ignored', () => {
   ran('nightly', 'published');
   mkdirSync(join(layout.runs, 'torn'));
   writeFileSync(join(layout.runs, 'torn', 'run.json'), '{"run_id": "torn"');
@@ -100,7 +100,7 @@ it('a file that is no record is left out', () => {
   expect(outcomes()).toEqual(['nightly published']);
 });
 
-it('growth is that of the nights that published', () => {
+it('growth counts only the nights that published', () => {
   const sized = (used_bytes: number, more: Partial<RunRecord> = {}) =>
     runRecord({ attempt: ++attempts, disk: { used_bytes, free_bytes: 1 }, ...more });
   expect(growthOf([sized(100)])).toBeNull();
@@ -108,7 +108,7 @@ it('growth is that of the nights that published', () => {
   expect(growthOf([...nights, sized(180)])).toBe(40);
 });
 
-it('records of more than 400 days ago are what a vacuum removes', () => {
+it('a vacuum removes records older than 400 days', () => {
   const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
   for (const [run_id, days] of [
     ['old', 401],

@@ -75,7 +75,7 @@ afterAll(async () => {
 });
 
 describe('a vacuum', () => {
-  it('removes no snapshot where the table of runs cannot be read, and reports that', async () => {
+  it('removes no snapshot if the table of runs cannot be read, and reports that', async () => {
     const [first = '', second = '', third = ''] = snapshots();
     const mend = damage(runsOf(third));
     const { removals, unreadable } = await vacuum(2);
@@ -127,7 +127,7 @@ describe('a pass that cannot be read', () => {
     await rebuild(job());
   }, 120_000);
 
-  it('is left out by a rebuild where no published run used it', async () => {
+  it('is left out by a rebuild if no published run used it', async () => {
     const lost = join(cars, '20261101T020000Z-abcdef');
     mkdirSync(lost);
     writeFileSync(join(lost, 'page-000001.ndjson.gz'), '');

@@ -32,12 +32,12 @@ describe('snapshots that a vacuum removes', () => {
     ]);
   });
 
-  it('never include the current one, whatever is newer', () => {
+  it('never include the current one, even if others are newer', () => {
     const going = planSnapshots(snapshots('abce'), lake({ current: 'a' }), last(1));
     expect(going.map(({ what }) => what.id)).toEqual(['b', 'c']);
   });
 
-  it('are only unfinished ones where nothing is current', () => {
+  it('are only unfinished ones if none is current', () => {
     const facts = lake({ current: undefined, published: new Set(['a']) });
     expect(planSnapshots(snapshots('abc', 'c'), facts, last(1)).map(({ what }) => what.id)).toEqual(['c']);
   });
@@ -48,7 +48,7 @@ describe('snapshots that a vacuum keeps', () => {
   const ids = (...given: Parameters<typeof planSnapshots>) =>
     planSnapshots(...given).map(({ what }) => what.id);
 
-  it('include the last one of each of the last days, so that hourly runs do not push last night out', () => {
+  it('include the last one of each recent day, so that hourly runs do not displace last night', () => {
     const days = { a: '16', b: '18', c: '18', d: '19', e: '19', f: '20', g: '20', h: '20' };
     const facts = lake({ current: 'h', published: all });
     const given = snapshots('abcdefgh', '', '', days);
@@ -59,7 +59,7 @@ describe('snapshots that a vacuum keeps', () => {
     expect(ids(given, facts, last(1, 5))).toEqual([...'bdfg']);
   });
 
-  it('include all that may have been published, where the table of runs cannot be read', () => {
+  it('include all that may have been published, if the table of runs cannot be read', () => {
     const facts = lake({ published: new Set(['a', 'b', 'e']), isAllKnown: false });
     expect(ids(snapshots('abcdef', 'f'), facts, last(1))).toEqual(['a', 'b']);
   });
@@ -97,7 +97,7 @@ function going(all: PassManifest[], keep: number, more: Partial<LakeFacts> = {})
 }
 
 describe('passes that a vacuum removes', () => {
-  it('are those before the oldest full pass that is kept, of whatever kind', () => {
+  it('are those before the oldest kept full pass, of any kind', () => {
     const all = passes(
       'cars full 01',
       'cars lookup 02',
@@ -111,7 +111,7 @@ describe('passes that a vacuum removes', () => {
     expect(going(all, 9)).toEqual([]);
   });
 
-  it('are of no stream younger than the vehicles that are kept', () => {
+  it('include none that is younger than the kept vehicles, in any stream', () => {
     const all = passes(
       'cars full 01',
       'cars full 03',
@@ -132,7 +132,7 @@ describe('passes that a vacuum removes', () => {
     ]);
   });
 
-  it('are not what the next run resumes, and include what no run can use', () => {
+  it('do not include what the next run resumes, and include what no run can use', () => {
     const all = passes(
       'cars full 01!abandoned',
       'cars full 02',
@@ -153,7 +153,7 @@ describe('passes that a vacuum removes', () => {
     ).toEqual([]);
   });
 
-  it('are counted by full passes that proved something, never by others', () => {
+  it('are counted only by full passes that proved something', () => {
     const all = passes(
       'cars full 01',
       'cars window 02',
@@ -167,7 +167,7 @@ describe('passes that a vacuum removes', () => {
     expect(going(passes('cars full 01', 'cars full 02!unproven'), 1)).toEqual([]);
   });
 
-  it('are counted by source where a pass was over some sources', () => {
+  it('are counted by source if a pass covered only some sources', () => {
     const all = passes(
       'cars full 01 of 1,3',
       'cars full 02 of 3',
@@ -192,7 +192,7 @@ describe('passes that a vacuum removes', () => {
     expect(going(all, 3)).toEqual(['cars window 02!empty', 'duplicates full 02!empty']);
   });
 
-  it('include windows over the archive older than the vehicles that are kept, even without a later full pass', () => {
+  it('include windows over the archive older than the kept vehicles, even without a later full pass', () => {
     const all = passes(
       'cars full 01',
       'archived_lots full 01',
@@ -207,7 +207,7 @@ describe('passes that a vacuum removes', () => {
     expect(going(all, 4)).toEqual([]);
   });
 
-  it('leave as many after sixty nights with hourly windows as after six', () => {
+  it('leave as many passes after sixty nights with hourly windows as after six', () => {
     const start = Date.parse('2026-09-01T02:00:00Z');
     let landing: PassManifest[] = [];
     const left: number[] = [];

@@ -18,7 +18,7 @@ function write(...path: string[]): void {
   writeFileSync(file, 'left');
 }
 
-it('a vacuum removes what dead runs left, and the next run resumes the pass that one of them left open', async () => {
+it('a vacuum removes what dead runs left, and the next run resumes the open pass of one of them', async () => {
   let broken = false;
   const asked: string[] = [];
   const service = await serve(({ pathname, searchParams }) => {

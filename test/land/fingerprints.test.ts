@@ -31,7 +31,7 @@ function kept(given: readonly (readonly [number, bigint])[]): Map<number, bigint
 }
 
 describe('fingerprints', () => {
-  it('keep one hash of each vehicle and none of one that came with two', () => {
+  it('keep one hash for each vehicle, and none for a vehicle with two', () => {
     fc.assert(
       fc.property(pairs, pair, (given, [vehicle, hash]) => {
         const prints = logOf(given);
@@ -61,7 +61,7 @@ describe('fingerprints', () => {
     );
   });
 
-  it('merge like maps: the later one wins, and stale ones are left out', () => {
+  it('merge like maps: the later hash wins, and stale ones are left out', () => {
     fc.assert(
       fc.property(pairs, pairs, fc.uniqueArray(id), (earlier, later, without) => {
         const stale = Float64Array.from(without).sort();
@@ -72,7 +72,7 @@ describe('fingerprints', () => {
     );
   });
 
-  it('are read as they were written, and never from a truncated file', () => {
+  it('are read back as written, and never from a truncated file', () => {
     const folder = temporaryFolder();
     try {
       const prints = logOf([

@@ -46,7 +46,7 @@ describe('a record past the limit', () => {
     }
   });
 
-  it('may be something else than an object', () => {
+  it('may be a value other than an object', () => {
     for (const record of [`"${long}"`, `[${'1,'.repeat(LIMIT)}1]`, '1'.repeat(2 * LIMIT)])
       for (const size of SIZES) {
         const { lines, scan: page } = scan(`[{"id":1},${record},{"id":3}]`, size);
@@ -55,13 +55,13 @@ describe('a record past the limit', () => {
       }
   });
 
-  it('has no id where the id stands behind the part that was read', () => {
+  it('has no id if the id follows the part that was read', () => {
     const { scan: page } = scan(`[{"id":1},{"title":"${long}","id":7}]`, 50);
     expect(page.ids).toEqual([1, Number.NaN]);
     expect(page.oversized).toMatchObject([{ id: null }]);
   });
 
-  it('is one that exceeds it by a byte, whatever stands behind', () => {
+  it('may exceed the limit by one byte, whatever follows', () => {
     const sized = (bytes: number): string => `{"id":7,"title":"${'y'.repeat(bytes - 19)}"}`;
     for (const gap of ['', ' '.repeat(LIMIT / 2)])
       for (const size of SIZES) {
@@ -72,7 +72,7 @@ describe('a record past the limit', () => {
       }
   });
 
-  it('is malformed where the page ends within it', () => {
+  it('is malformed if the page ends within it', () => {
     for (const body of [`[{"id":7,"title":"${long}`, `[{"id":7,"title":"${long}"}`, `[{"a":"${long}"}}`])
       for (const size of SIZES) expect(() => scan(body, size)).toThrow(/ended early|malformed/);
   });
@@ -92,7 +92,7 @@ describe('a record past the limit', () => {
   });
 });
 
-describe('bytes that belong to no record', () => {
+describe('bytes outside of records', () => {
   it.each([
     ['white space between records', `[{"id":1}${' '.repeat(3 * LIMIT)},{"id":2}]`],
     ['white space before the first', `[${' '.repeat(3 * LIMIT)}{"id":2}]`],

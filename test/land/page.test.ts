@@ -139,7 +139,7 @@ describe('the paging members of a page', () => {
     });
   });
 
-  it('are null where simple pagination leaves them out', async () => {
+  it('are null if simple pagination leaves them out', async () => {
     const text =
       '{"data":[],"links":{"first":"f","last":null,"prev":null,"next":null},"meta":{"per_page":"50"}}';
     expect(await pagingOfText(text)).toMatchObject({ total: null, lastPage: null, perPage: 50, next: null });
@@ -165,7 +165,7 @@ describe('the paging members of a page', () => {
 });
 
 describe('the fingerprint of a page', () => {
-  it('is that of its ids in their order', () => {
+  it('is the hash of its ids in their order', () => {
     expect(digestOf([1, 2, 3], 0)).toBe(digestOf([1, 2, 3], 0));
     const others = [[], [1, 2], [1, 3, 2], [1, 2, 3, 4], [1, 2, 4]].map((ids) => digestOf(ids, 0));
     expect(new Set([digestOf([1, 2, 3], 0), ...others]).size).toBe(6);
@@ -173,7 +173,7 @@ describe('the fingerprint of a page', () => {
 });
 
 describe('a landed page under another contract', () => {
-  it('is compared with it from the file', async () => {
+  it('is checked against it from the file', async () => {
     const { folder, landing } = await land(inChunks(`[${texts.join(',')}]`));
     const { scan, fileBytes } = await landing;
     const page = landedPage({ records: scan.records, bytes: scan.bytes, fileBytes, fits: true });
@@ -184,7 +184,7 @@ describe('a landed page under another contract', () => {
     expect(other.records).toBe(texts.length);
   });
 
-  it('is refused where its file is truncated', async () => {
+  it('is refused if its file is truncated', async () => {
     const { folder, path, landing } = await land(inChunks(pageOf([{ id: 1 }, { id: 2 }])));
     const { fileBytes } = await landing;
     truncateSync(path, fileBytes - 9);

@@ -73,7 +73,7 @@ describe('a new pass', () => {
     });
   });
 
-  it('is another each time', () => {
+  it('is different each time', () => {
     expect(new Set(Array.from({ length: 20 }, () => open().manifest.pass_id)).size).toBe(20);
   });
 });
@@ -86,7 +86,7 @@ describe('the passes of a stream', () => {
     expect(listed).toEqual(['2025-12-31', '2026-01-01', '2026-11-19', '2026-11-20']);
   });
 
-  it('are none where nothing was landed, and leave out other streams and folders', () => {
+  it('are none if nothing was landed, and exclude other streams and folders', () => {
     expect(listPasses(landing, 'cars')).toEqual([]);
     openPass(landing, { ...request, stream: 'statistics' }, night);
     mkdirSync(join(landing, 'cars', 'no-pass'), { recursive: true });
@@ -111,7 +111,7 @@ describe('the passes of a stream', () => {
     expect(() => readPass(pass.folder)).toThrow(LotlakeError);
   });
 
-  it('are listed apart from one without its manifest, and from one whose ledger cannot be read', () => {
+  it('exclude a pass without its manifest or a readable ledger, which is reported as unreadable', () => {
     const [lost, broken] = [open(), open()];
     put(lost, { page: 1, seq: 0 });
     rmSync(join(lost.folder, 'pass.json'));
@@ -157,7 +157,7 @@ describe('the ledger of a pass', () => {
 });
 
 describe('the end of a pass', () => {
-  it('sums up its pages and is read back as it was written', () => {
+  it('totals its pages and is read back as written', () => {
     const pass = open();
     put(pass, {
       page: 1,
@@ -203,7 +203,7 @@ describe('the end of a pass', () => {
     expect(readdirSync(pass.folder).filter((name) => name.includes('tmp'))).toEqual([]);
   });
 
-  it('has no first and last id where there was no record', () => {
+  it('has no first and last id without a record', () => {
     expect(endPass(open(), sealed, night)).toMatchObject({
       pages: 0,
       records: 0,
@@ -242,7 +242,7 @@ describe('the sink of a pass', () => {
     expect(readPass(pass.folder).pages.map(({ firstId }) => firstId)).toEqual([1, 2]);
   });
 
-  it('gives a page that is read again a new name, even where an earlier reading is lost', async () => {
+  it('gives a page that is read again a new name, even if an earlier reading is lost', async () => {
     const pass = open();
     const sink = sinksOf(pass)('');
     const first = await sink.land(1, answer([{ id: 1 }]), night.toISOString());
@@ -253,7 +253,7 @@ describe('the sink of a pass', () => {
     expect(readPass(pass.folder).pages.map(({ firstId }) => firstId)).toEqual([2, 3]);
   });
 
-  it('notes the checksum of each file, so that a damaged one is found', async () => {
+  it('records the checksum of each file, so that a damaged file is found', async () => {
     const pass = open();
     const sink = sinksOf(pass)('');
     for (const page of [1, 2, 3])
@@ -270,7 +270,7 @@ describe('the sink of a pass', () => {
     }
   });
 
-  it('records nothing of a page that failed', async () => {
+  it('records nothing about a failed page', async () => {
     const pass = open();
     const broken = {
       ...answer([]),

@@ -138,7 +138,7 @@ describe('names', () => {
   const drift = (name: string): string[] =>
     scanText(`[{"id":1},{${JSON.stringify(name)}:1}]`).scan.drift.map(({ path }) => path);
 
-  it('match the contract only when every byte is the same', () => {
+  it('match the contract only if every byte is the same', () => {
     for (const name of vehicleContract.members.keys()) {
       expect(drift(name)).toEqual([]);
       const others = [`${name}_`, `_${name}`, name.slice(0, -1), name.toUpperCase(), `${name}\u0000`];
@@ -160,7 +160,7 @@ describe('names', () => {
     }
   });
 
-  it('may stand in any order and leave any out', () => {
+  it('may be in any order and incomplete', () => {
     const contract = contractOf(
       z.looseObject({ id: id('Key.'), a: text('A.'), b: text('B.'), c: text('C.') }),
     );

@@ -35,7 +35,7 @@ describe('records of a page', () => {
     );
   });
 
-  it('lose nothing but the white space between tokens', () => {
+  it('lose only the white space between tokens', () => {
     fc.assert(
       fc.property(tokenPage, spaces, chunkSizes, (page, gaps, sizes) => {
         const { lines } = scanChunks(cut(Buffer.from(spaced(page.page, gaps)), sizes));
@@ -71,13 +71,13 @@ describe('records of a page', () => {
     );
   });
 
-  it('may be something else than objects', () => {
+  it('may be values other than objects', () => {
     const { lines, scan } = scanText('{"data": [1, "a", null, [true], {}]}');
     expect(lines).toBe('1\n"a"\nnull\n[true]\n{}\n');
     expect(scan.ids).toEqual([Number.NaN, Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
   });
 
-  it('may stand behind a byte order mark', () => {
+  it('may follow a byte order mark', () => {
     expect(scanText('\ufeff{"data":[{"id":5}]}').scan.ids).toEqual([5]);
   });
 

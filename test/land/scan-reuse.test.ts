@@ -30,7 +30,7 @@ function interleaved(pages: readonly Buffer[], size: number): { scan: PageScan; 
 }
 
 describe('scanners of several pages at a time', () => {
-  it('give the same as each page alone', () => {
+  it('give the same results as one page at a time', () => {
     fc.assert(
       fc.property(
         fc.array(tokenPage, { minLength: 2, maxLength: 6 }),
@@ -135,7 +135,7 @@ describe('memory', () => {
     }
   });
 
-  it('is given back by pages that break off', () => {
+  it('is released by pages that break off', () => {
     const count = 1500;
     for (let i = 0; i < count; i++) new PageScanner(vehicleContract).push(Buffer.from('[{"id":1,"new":"'));
     // Each has more than 256 KiB: had all of them kept theirs, it would be twice as much.

@@ -99,7 +99,7 @@ describe.each(streams)('records of $name', ({ name, schema, texts }) => {
     expect(lines).toBe(texts.map((text) => `${text}\n`).join(''));
   });
 
-  it('satisfy the schema where their shape fits', () => {
+  it('satisfy the schema if their shape fits', () => {
     const seen = { fit: 0, not: 0 };
     const mutation = fc.tuple(fc.nat(), tokensFor(name));
     fc.assert(
@@ -119,7 +119,7 @@ describe.each(streams)('records of $name', ({ name, schema, texts }) => {
     expect(Math.min(seen.fit, seen.not)).toBeGreaterThan(40);
   });
 
-  it('are marked for a closer look where the schema refuses them', () => {
+  it('are marked for a closer look if the schema refuses them', () => {
     const text = texts[0] ?? '';
     for (let place = 0; place < placesOf(JSON.parse(text)).length - 1; place++) {
       for (const token of ['{}', '[]', '"text"', 'true', '1.5']) {

@@ -49,11 +49,11 @@ describe('members that the contract does not know', () => {
     expect(kindNames(drift[0]?.kinds ?? 0)).toEqual(['null', 'text', 'array']);
   });
 
-  it('are not looked into', () => {
+  it('are not inspected further', () => {
     expect(scanRaw(vehicle('"score":{"of":{"id":1}}')).drift.map(({ path }) => path)).toEqual(['score']);
   });
 
-  it('may have any shape where the contract keeps the value whole', () => {
+  it('may have any shape if the contract keeps the value whole', () => {
     const details = '"details":{"a key with spaces":{"x":[1,{"y":1e9}]},"id":"text"}';
     expect(scanRaw(withLot(details), withLot('"details":7'))).toMatchObject({ drift: [], misfits: [] });
   });

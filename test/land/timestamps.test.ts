@@ -150,7 +150,7 @@ describe('timestamps', () => {
     expect([isTimestamp(text), scanned(text)]).toEqual([false, false]);
   });
 
-  it('have to exist in the calendar', () => {
+  it('must exist in the calendar', () => {
     fc.assert(
       fc.property(written, ({ moment, text }) => {
         const isAtTheEdge = moment.year === 1 || moment.year === 9999;
@@ -160,7 +160,7 @@ describe('timestamps', () => {
     );
   });
 
-  it('are judged alike by the scanner and by zod', () => {
+  it('are judged the same by the scanner and by zod', () => {
     fc.assert(
       fc.property(fc.array(nearly, { minLength: 20, maxLength: 20 }), (texts) => {
         expect(texts.filter((text) => scanned(text) !== isTimestamp(text))).toEqual([]);
@@ -200,7 +200,7 @@ describe('dates of reports', () => {
     expect(taken(text)).toEqual([false, false]);
   });
 
-  it('are a year or a month alone nowhere else', () => {
+  it('may be a year or a month alone nowhere else', () => {
     for (const text of ['2019', '2019-05'])
       expect([isYearOrMonth(text), scanned(text)]).toEqual([true, false]);
   });
@@ -217,7 +217,7 @@ describe('timestamps in the database', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are read as the moment that JavaScript reads', async () => {
+  it('are read as the same moment as in JavaScript', async () => {
     const samples = fc
       .sample(written, 3000)
       .filter(({ moment, text }) => moment.year >= 1000 && isTimestamp(text));

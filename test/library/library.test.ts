@@ -48,7 +48,7 @@ describe('the library', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('names the code of what went wrong', async () => {
+  it('throws errors with a code', async () => {
     const error = await openLake({ output: folder.path }).catch((given) => given);
     expect(error).toBeInstanceOf(LotlakeError);
     expect(error).toMatchObject({ code: 'SHARE_NO_SNAPSHOT', stage: 'share', retryable: false });

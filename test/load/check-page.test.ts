@@ -272,7 +272,7 @@ describe('a value that breaks the contract', () => {
     },
   );
 
-  it('becomes null, its row names it, and every other byte stays', async () => {
+  it('becomes null, its row names it, and every other byte stays the same', async () => {
     const { clean } = await check([
       '{"id":1,"year": 2020.5 ,"vin":"\\u00e9","lots":[{"id":5 , "bid":"1,5","details":{"n":12345678901234567890}}]}',
       '{"id":2}',
@@ -282,7 +282,7 @@ describe('a value that breaks the contract', () => {
     );
   });
 
-  it('that child rows inherit is named by each of these rows', async () => {
+  it('that child rows inherit is named by each child row', async () => {
     const { clean } = await check([
       '{"id":1,"lots":[{"id":5,"domain":{"id":"x"},"images":{},"prices":[{"id":6}]},{"id":7,"prices":[{"id":8}]}]}',
     ]);
@@ -368,7 +368,7 @@ describe('a record that is JSON but that DuckDB does not accept', () => {
     expect(clean.toString()).not.toContain(raw);
   });
 
-  it('is rejected whole where half of a surrogate pair stands in a key', async () => {
+  it('is rejected whole if a key holds half of a surrogate pair', async () => {
     const raw = '{"id":1,"inspections":[{"report_id":"\\ud83d"}]}';
     expect(await rejectOf(raw)).toMatchObject({ path: 'inspections[0].report_id', raw });
   });

@@ -5,7 +5,7 @@ import { discardStaged } from '../../src/load/loader.js';
 import { rejectsFile } from '../../src/load/staged.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-it('the staged rows of an abandoned pass are removed, and no others', () => {
+it('only the staged rows of an abandoned pass are removed', () => {
   const folder = temporaryFolder();
   const files = (pass: string): string[] => [
     `vehicles/${pass}-00000.parquet`,

@@ -103,7 +103,7 @@ const vehicle = (id: number, members = '', lot = ''): string =>
   `{"id":${id}${members},"lots":[{"id":${id * 10},"lot":"n${id}","bid":${id}.5${lot}}]}`;
 
 describe('the loader of a pass', () => {
-  it('stages a row for each record, with the order in which its page was received', async () => {
+  it('stages a row for each record, with the order in which its page arrived', async () => {
     const result = await load(await landed([vehicle(1), vehicle(2)], [vehicle(3)]));
     expect(result).toMatchObject({ served: 3, records: 3, loaded: 3, rejected: 0, rejectedValues: 0 });
     expect(await staged('vehicles', 'vehicle_id, _seq')).toEqual([
@@ -120,7 +120,7 @@ describe('the loader of a pass', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('loads what can be read of a page that does not fit, and rejects the rest', async () => {
+  it('loads the readable part of a page that does not fit, and rejects the rest', async () => {
     const broken = `{"id":"none","lots":[]}`;
     const pages = await landed([vehicle(1)], [vehicle(2, ',"year":"new"', ',"sale_date":"soon"'), broken]);
     expect(await load(pages)).toMatchObject({ records: 3, loaded: 2, rejected: 1, rejectedValues: 2 });
@@ -201,7 +201,7 @@ describe('the loader of a pass', () => {
     ]);
   });
 
-  it('keeps the lot that a price names beside the lot that lists it', async () => {
+  it('keeps the lot that a price names, beside the lot that lists the price', async () => {
     const prices = ',"prices":[{"id":"a","lot_id":424242},{"id":"b","lot_id":10},{"id":"c"}]';
     await load(await landed([vehicle(1, '', prices)]));
     expect(await staged('prices', 'price_id, lot_id, stated_lot_id')).toEqual([
@@ -257,7 +257,7 @@ describe('the loader of a pass', () => {
     const three = (): Promise<LandedPage[]> => landed(['{"id":1}'], ['{"id":2}'], ['{"id":3}']);
     const MEMORY = 'Out of Memory Error: it is too much';
 
-    it('has each record once, and warns where it did not fit into memory', async () => {
+    it('loads each record once, and warns of what did not fit into memory', async () => {
       const { records, loaded } = await load(await three(), faults(MEMORY));
       expect({ records, loaded }).toEqual({ records: 3, loaded: 3 });
       expect(await staged('vehicles', 'vehicle_id')).toHaveLength(3);

@@ -87,7 +87,7 @@ describe('a date of a report', () => {
     ]);
   });
 
-  it('may be a year or a month alone, and is then no more precise than that', async () => {
+  it('may be a year or a month alone, and keeps that precision', async () => {
     expect(
       await eventDates([
         ['2019', 'year'],
@@ -109,7 +109,7 @@ describe('a date of a report', () => {
     ]);
   });
 
-  it('has no local time where its precision is unknown', async () => {
+  it('has no local time if its precision is unknown', async () => {
     expect(
       await eventDates([
         ['2019-01-01T00:00:00+09:00', 'unknown'],
@@ -119,7 +119,7 @@ describe('a date of a report', () => {
     ).toEqual(['2018-12-31T15:00 | - | 540', '2018-12-31T15:00 | - | 540', '2019-01-01T00:00 | - | -']);
   });
 
-  it('is kept like this in every report column', async () => {
+  it('is kept this way in every report column', async () => {
     const at = '2024-03-01T03:00:00+09:00';
     const history = {
       ...head,

@@ -17,7 +17,7 @@ const textOf = (given: Partial<SparkBatch>): string =>
     .join(';\n');
 
 describe('a field that comes in several forms', () => {
-  it.each(streamNames)('shares its name with no other value, which Spark would mark, too: %s', (name) => {
+  it.each(streamNames)('shares its name with no other value, which Spark would mark too: %s', (name) => {
     const { contract } = streams[name];
     const forms = fieldsOfForms(contract);
     // A text inside such a field is read through the field.
@@ -40,22 +40,22 @@ describe('the steps for Spark', () => {
     expect(textOf({})).toContain('text."file:/out/landing/cars/{a,b\\{1\\}}/?*.ndjson.gz"');
   });
 
-  it('hold no comment that spark-sql would see in a path', () => {
+  it('hold no path that spark-sql would read as a comment', () => {
     expect(textOf({})).not.toContain('/*.');
   });
 
-  it('name folders as they are, which Spark does not decode', () => {
+  it('name folders without encoding, since Spark does not decode them', () => {
     const text = textOf({ plan: '/out put/plan[1]', target: '/out put/t' });
     expect(text).toContain(String.raw`json options (path 'file:/out put/plan\\[1\\]')`);
     expect(text).toContain("location 'file:/out put/t/vehicles'");
   });
 
-  it('hold no name where spark-sql would see the end of a statement', () => {
+  it('hold no name that spark-sql would read as the end of a statement', () => {
     const text = textOf({ learned: ['a;b', "it's", 'c--d'] });
     expect(text.replaceAll(/'(\\.|[^'\\])*'|"[^"]*"/gs, '')).not.toMatch(/a;b|it's|c--d/);
   });
 
-  it('keep learned members, texts as texts', () => {
+  it('keep learned members, and texts as texts', () => {
     const learned = ['lots[].grade note', 'lots[].location.region', 'lots[].seller.rating'];
     const text = textOf({ learned, texts: new Set(['lots[].location.region']) });
     expect(text).toContain('"grade note": string');
@@ -68,7 +68,7 @@ describe('the steps for Spark', () => {
 describe('a learned member', () => {
   const drift = (path: string, kinds: number) => ({ path, kinds });
 
-  it('is a text where all its values are', () => {
+  it('is a text if all its values are texts', () => {
     const { texts, mixed } = textsOf([
       drift('a', Kind.TEXT | Kind.NULL),
       drift('a', Kind.TIMESTAMP_TEXT),
@@ -77,7 +77,7 @@ describe('a learned member', () => {
     expect([[...texts], [...mixed]]).toEqual([['a'], []]);
   });
 
-  it('is mixed where pages disagree', () => {
+  it('is mixed if pages disagree', () => {
     const { mixed } = textsOf([drift('a', Kind.TEXT), drift('a', Kind.OBJECT)]);
     expect([...mixed]).toEqual(['a']);
   });

@@ -49,7 +49,7 @@ const fileOf = (layout: ReturnType<typeof layoutOf>) =>
   join(layout.current, 'lots', 'domain_id=3', 'data.parquet');
 
 describe('a pull', () => {
-  it('makes the current snapshot the lake of an empty folder, with its files where its manifest says', async () => {
+  it('fills an empty folder with the current snapshot, whose files are where its manifest says', async () => {
     const layout = emptyPlace();
     expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20-a', files: 2 });
     expect(readFileSync(fileOf(layout), 'utf8')).toBe('night 20');
@@ -59,7 +59,7 @@ describe('a pull', () => {
     expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20-a', files: 0 });
   });
 
-  it('brings a lake that it made up to date, and no lake that the mirror does not know', async () => {
+  it('updates a lake that it made, and refuses a lake that the mirror does not know', async () => {
     const layout = emptyPlace();
     const older = makeSnapshot(layout.output, '19-a', { 'a.parquet': 'night 19' });
     switchCurrent(layout, older.folder);
@@ -71,7 +71,7 @@ describe('a pull', () => {
     await expect(pullTo(other)).rejects.toMatchObject({ code: 'MIRROR_LAKE' });
   });
 
-  it('goes on with the files that are there and right', async () => {
+  it('continues with the files that are already there and correct', async () => {
     const layout = emptyPlace();
     store.before = (call) => {
       if (call.startsWith('fetch files/')) throw new Error('killed');
@@ -82,7 +82,7 @@ describe('a pull', () => {
     expect(await pullTo(layout)).toMatchObject({ files: 1 });
   });
 
-  it.each(['mirror.file-pulled', 'mirror.pulled'])('is done again where it was killed at %s', async (at) => {
+  it.each(['mirror.file-pulled', 'mirror.pulled'])('is repeated after a kill at %s', async (at) => {
     const layout = emptyPlace();
     killed.at = at;
     await expect(pullTo(layout)).rejects.toThrow('killed');
@@ -92,7 +92,7 @@ describe('a pull', () => {
     expect(readFileSync(fileOf(layout), 'utf8')).toBe('night 20');
   });
 
-  it('switches to nothing that is damaged or missing', async () => {
+  it('never switches to a damaged or missing file', async () => {
     const name = [...store.objects.keys()].findLast((each) => each.endsWith('.parquet')) ?? '';
     const layout = emptyPlace();
     await store.send(name, 'another');
@@ -114,7 +114,7 @@ describe('a pull', () => {
     },
   );
 
-  it('takes no manifest that names a file which the record does not', async () => {
+  it('refuses a manifest that names a file which the record lacks', async () => {
     const name = 'snapshots/20-a.json';
     const record = JSON.parse(store.objects.get(name)?.body.toString() ?? '');
     record.manifest.tables.lots.files[0].path = '../../../../private';
@@ -148,7 +148,7 @@ describe('landing', () => {
     return pass;
   };
 
-  it('is pushed by sealed passes, once, and pulled', async () => {
+  it('is pushed once per sealed pass, and pulled', async () => {
     const [sealed] = [land(local.landing, 'page', true), land(local.landing, 'open', false)];
     expect(await pushLanding(local.landing, store)).toMatchObject({ passes: 1, files: 3 });
     expect(await pushLanding(local.landing, store)).toMatchObject({ passes: 0, files: 0 });
@@ -158,7 +158,7 @@ describe('landing', () => {
     expect(await pullLanding(landing, store)).toMatchObject({ passes: 0, files: 0 });
   });
 
-  it('is sent again where a push was killed', async () => {
+  it('is sent again after a killed push', async () => {
     const { landing } = emptyPlace();
     land(landing, 'page', true);
     killed.at = 'mirror.page-sent';
@@ -168,7 +168,7 @@ describe('landing', () => {
     expect(await pushLanding(landing, store)).toMatchObject({ passes: 1, files: 3 });
   });
 
-  it('is fetched again where a pull died while it wrote pass.json', async () => {
+  it('is fetched again if a pull died while it wrote pass.json', async () => {
     const { landing } = emptyPlace();
     const { manifest } = land(landing, 'page', true);
     await pushLanding(landing, store);
@@ -185,7 +185,7 @@ describe('landing', () => {
     expect(readPass(join(pulled, 'cars', manifest.pass_id)).pages).toHaveLength(1);
   });
 
-  it('is sent again where a pass was marked as published since', async () => {
+  it('is sent again if a pass was marked as published since', async () => {
     const { landing } = emptyPlace();
     const { folder: pass } = land(landing, 'page', true);
     await pushLanding(landing, store);

@@ -28,7 +28,7 @@ const contentOf = ({ objects }: MemoryStore) =>
   new Map([...objects].map(([name, { body }]) => [name, body.toString()] as const).sort());
 
 describe('a push', () => {
-  it('puts files under names of their content, and switches when all are there', async () => {
+  it('stores files under names of their content, and switches when all are there', async () => {
     const pushed = await pushTo(store, lakeOf([first]));
     expect(pushed).toMatchObject({ snapshot_id: '18-a', pushed: ['18-a'], files: 4 });
     expect(readWhole(store)).toMatchObject({
@@ -53,7 +53,7 @@ describe('a push', () => {
     ]);
   });
 
-  it('sends only what is not there', async () => {
+  it('sends only what is missing', async () => {
     await pushTo(store, lakeOf([first]));
     store.sent.length = 0;
     await pushTo(store, lakeOf([first, second]));
@@ -73,7 +73,7 @@ describe('a push', () => {
     });
   });
 
-  it('leaves an older snapshot out that lacks a file, and refuses the current one', async () => {
+  it('skips an older snapshot that lacks a file, and refuses the current one', async () => {
     const torn = makeSnapshot(folder.path, '17-a', texts(17));
     rmSync(join(torn.folder, 'lots', 'domain_id=3', 'month=2026-11'), { recursive: true });
     expect((await pushTo(store, lakeOf([torn, first]))).pushed).toEqual(['18-a']);
@@ -91,7 +91,7 @@ describe('a push that dies', () => {
     return calls;
   };
 
-  it('at any call is made good by the next one, and sends no file twice', async () => {
+  it('at any call is repaired by the next one, and no file is sent twice', async () => {
     await pushTo(store, lakeOf([first, second]));
     const whole = contentOf(store);
     const calls = await callsOf();
@@ -116,7 +116,7 @@ describe('a push that dies', () => {
 });
 
 describe('two pushes at once', () => {
-  it('have one winner, of which the loser changes nothing', async () => {
+  it('have one winner, and the loser changes nothing of it', async () => {
     const other = makeSnapshot(folder.path, '19-b', { 'domain_id=3/month=2026-11/data.parquet': 'other' });
     await pushTo(store, lakeOf([first]));
     let won: Map<string, string> | undefined;
@@ -133,7 +133,7 @@ describe('two pushes at once', () => {
     await expect(pushTo(store, lakeOf([first, second]))).rejects.toMatchObject({ code: 'MIRROR_AHEAD' });
   });
 
-  it('have one winner also between two snapshots of the loser', async () => {
+  it('have one winner, even between two snapshots of the loser', async () => {
     const other = makeSnapshot(folder.path, '20-b', { 'a.parquet': 'other' });
     await pushTo(store, lakeOf([first]));
     let switches = 0;
@@ -148,7 +148,7 @@ describe('two pushes at once', () => {
 
   const hint = () => store.objects.get('tables/lots/metadata/version-hint.text')?.body.toString();
 
-  it('leave the hints of the newer one, also where the older one stood still before it wrote its own', async () => {
+  it('leave the hints of the newer one, even if the older one paused before it wrote its own', async () => {
     await pushTo(store, lakeOf([first]));
     store.before = async (call) => {
       if (call !== 'send tables/lots/metadata/v2.metadata.json') return;
@@ -159,14 +159,14 @@ describe('two pushes at once', () => {
     expect(hint()).toBe('3');
   });
 
-  it('that left an older hint are made good by the next push', async () => {
+  it('that left an older hint are repaired by the next push', async () => {
     await pushTo(store, lakeOf([first, second]));
     await store.send('tables/lots/metadata/version-hint.text', '1');
     await pushTo(store, lakeOf([first, second]));
     expect(hint()).toBe('2');
   });
 
-  it('of the same snapshot end well for the one that comes second', async () => {
+  it('of one snapshot leave the overtaken one nothing to push', async () => {
     await pushTo(store, lakeOf([first]));
     store.before = async (call) => {
       if (call !== 'replace current.json') return;
@@ -185,33 +185,33 @@ describe('a mirror', () => {
     ...{ snapshots: [], heads: 'files/x', switched_at: '', vacuum_until: null, ...more },
   });
 
-  it('takes only a lake of its own service', () => {
+  it('accepts only a lake of its own service', () => {
     expect(() => planPush(lakeOf(nights), mirror('18-a', { origin: 'another' }), place)).toThrow(
       /is the mirror of/,
     );
     expect(planPush(lakeOf(nights), mirror('18-a', { origin: null }), place)).toEqual([second, third]);
   });
 
-  it('takes only a lake that came from what it has', () => {
+  it('accepts only a lake that descends from its own', () => {
     for (const id of ['21-a', '19-b'])
       expect(() => planPush(lakeOf(nights), mirror(id), place)).toThrow(/was not made from/);
     expect(planPush(lakeOf([second, third], ['17-a']), mirror('17-a'), place)).toEqual([second, third]);
     expect(planPush(lakeOf([second, third]), mirror('20-a'), place)).toEqual([]);
   });
 
-  it('takes nothing while a vacuum removes objects', () => {
+  it('accepts nothing while a vacuum removes objects', () => {
     const until = (time: string) => mirror('18-a', { vacuum_until: time });
     expect(() => planPush(lakeOf(nights), until('2026-11-20T02:10:00Z'), place)).toThrow(/a vacuum removes/);
     expect(planPush(lakeOf(nights), until('2026-11-20T01:59:00Z'), place)).toEqual([second, third]);
   });
 
-  it('is refused where the service ignores the conditions of writes', async () => {
+  it('is refused if the service ignores the conditions of writes', async () => {
     store.replace = async () => 'tag';
     await expect(pushTo(store, lakeOf([first]))).rejects.toMatchObject({ code: 'MIRROR_CONDITIONS' });
     expect([...store.objects.keys()]).toEqual([]);
   });
 
-  it('is refused where the service knows only If-None-Match, on which no later switch relies', async () => {
+  it('is refused if the service knows only If-None-Match, on which no later switch relies', async () => {
     const { replace } = store;
     store.replace = (name, text, tag) =>
       replace(name, text, tag === undefined ? tag : store.objects.get(name)?.tag);
@@ -221,7 +221,7 @@ describe('a mirror', () => {
     expect([...store.objects.keys()]).toEqual([]);
   });
 
-  it('is tried by two first pushes at once without one being taken for a fault of the service', async () => {
+  it('is probed by two simultaneous first pushes, and neither is mistaken for a fault of the service', async () => {
     store.before = async (call) => {
       if (!call.startsWith('replace files/condition-probe')) return;
       store.before = () => undefined;

@@ -32,7 +32,7 @@ describe('an error of the SDK', () => {
     expect(`${message} ${hint} ${stack} ${cause}`).not.toContain(SECRET);
   });
 
-  it('without a name of its own is told by its code', () => {
+  it('without a name of its own is identified by its code', () => {
     const refused = Object.assign(new Error(SECRET), { code: 'ECONNREFUSED' });
     const found = explain(refused, { ...place, endpoint: 'http://127.0.0.1:9' }, signal);
     expect(found).toMatchObject({ message: 's3://bucket/lake at http://127.0.0.1:9: ECONNREFUSED' });
@@ -47,7 +47,7 @@ describe('an error of the SDK', () => {
     expect(String(Reflect.get(Object(found), 'message'))).not.toContain(SECRET);
   });
 
-  it('stays as it is where it is about a file of this machine', () => {
+  it('stays unchanged if it is about a local file', () => {
     const missing = Object.assign(new Error('gone'), { code: 'ENOENT', path: '/lake/file' });
     expect(explain(missing, place, signal)).toBe(missing);
     expect(isTemporary(missing)).toBe(false);

@@ -10,7 +10,7 @@ import { lakeOf, makeSnapshot, pushTo } from './support.js';
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-it('keeps the key of a table whose file comes back with the content that it had two snapshots ago', async () => {
+it('keeps the key of a table whose file returns to its content of two snapshots ago', async () => {
   const connection = await (await DuckDBInstance.create()).connect();
   const nights = [];
   for (const [id, lot] of [

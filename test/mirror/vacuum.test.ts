@@ -58,7 +58,7 @@ describe('a vacuum of a mirror', () => {
     expect((await pushTo(store, lakeOf(nights))).pushed).toEqual([]);
   });
 
-  it('only tells in a dry run', async () => {
+  it('changes nothing in a dry run', async () => {
     store.now = day(22);
     const before = new Map(store.objects);
     const told = await vacuum({ isDryRun: true });
@@ -66,7 +66,7 @@ describe('a vacuum of a mirror', () => {
     expect(await vacuum()).toMatchObject({ snapshots: told.snapshots });
   });
 
-  it('leaves for a day what nothing names, because a push may be sending it', () => {
+  it('keeps unnamed objects for a day, because a push may be sending them', () => {
     const at = (hours: number) => ({ modified: new Date(day(20).getTime() - hours * 3_600_000) });
     const objects = new Map([
       ['named', at(100)],
@@ -76,7 +76,7 @@ describe('a vacuum of a mirror', () => {
     expect(planObjects(objects, new Set(['named']), day(20))).toEqual(['old']);
   });
 
-  it('makes a push under way end, which would count on what goes', async () => {
+  it('ends a push under way that would rely on removed objects', async () => {
     store.now = day(22);
     const more = makeSnapshot(folder.path, '21-a', { 'a.parquet': 'always', 'b.parquet': 'night 17' });
     let vacuumed: unknown;
@@ -93,7 +93,7 @@ describe('a vacuum of a mirror', () => {
     expect(readWhole(store)?.['lots/b.parquet']).toBe('night 17');
   });
 
-  it('keeps pushes and other vacuums away while it removes, and for a while where it died', async () => {
+  it('blocks pushes and other vacuums while it removes, and for a while after it died', async () => {
     store.now = day(22);
     store.before = (call) => {
       if (call.startsWith('remove')) throw new Error('killed');
@@ -108,7 +108,7 @@ describe('a vacuum of a mirror', () => {
   });
 
   it.each(['mirror.vacuum-switched', 'mirror.objects-removed', 'mirror.vacuumed'])(
-    'is done again where it was killed at %s',
+    'is repeated after a kill at %s',
     async (at) => {
       store.now = day(22);
       killed.at = at;
@@ -134,7 +134,7 @@ describe('a vacuum of a mirror', () => {
     expect(store.objects.has(`${folder}/v2.metadata.json`)).toBe(true);
   });
 
-  it('counts only what it removed where its time is over', async () => {
+  it('counts only what it removed if its time runs out', async () => {
     const old = await store.read('current.json');
     for (let i = 0; i < 1500 && old !== undefined; i++)
       store.objects.set(`files/old-${i}`, { ...old, modified: day(17) });
@@ -147,7 +147,7 @@ describe('a vacuum of a mirror', () => {
     expect(kept.objects).toBe(store.objects.size - 1);
   });
 
-  it('ends a removal that its time does not suffice for, and keeps pushes away until that is over', async () => {
+  it('aborts a removal that runs out of time, and still blocks pushes until its time is over', async () => {
     store.now = day(22);
     store.before = (call) => {
       if (call.startsWith('list')) store.now = new Date(day(22).getTime() + 899_990);
@@ -171,7 +171,7 @@ describe('the metadata of tables', () => {
     previous?: Awaited<ReturnType<typeof readPrevious>>,
   ) => planCommit({ ...table, columns }, location, { id, time: Number(id), files: [] }, kept, previous);
 
-  it('names only the snapshots that are kept, under the next version', async () => {
+  it('names only the kept snapshots, under the next version', async () => {
     const first = await commit('1', ['1']);
     const second = await commit('2', ['1', '2'], first);
     const heads = new Map(

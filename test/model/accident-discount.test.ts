@@ -106,7 +106,7 @@ describe('accident_discount', () => {
     ]);
   });
 
-  it('prefers an inspection to a check and an accident to none, and never takes unknown for no', async () => {
+  it('prefers an inspection to a check and an accident to none, and never treats unknown as no', async () => {
     const listings: Listing[] = [
       { number: 1, asks: 100, claims: 1, inspected: ['ok', 'issue', 'ok'], checked: 'not_present' },
       { number: 2, asks: 100, claims: 1, inspected: ['unknown', 'ok'], checked: 'present' },
@@ -124,7 +124,7 @@ describe('accident_discount', () => {
     ]);
   });
 
-  it('counts claims by the newest report, by its events where it has no summary, and otherwise not at all', async () => {
+  it('counts claims by the newest report: by its summary, else by its events, else not at all', async () => {
     const listings: Listing[] = [
       { number: 1, asks: 0, claims: 7, events: ['insurance_claim'] },
       { number: 2, asks: null, claims: null, events: ['insurance_claim', 'maintenance', 'insurance_claim'] },
@@ -178,7 +178,7 @@ describe('accident_discount', () => {
     ]);
   });
 
-  describe('where listings have other ids than the lots have numbers', () => {
+  describe('with listing ids that differ from lot numbers', () => {
     const car = (vehicle_id: number): Given => ({ ...base.vehicles[0], vehicle_id, year: 2020 });
     const offer = (lot_id: number, vehicle_id: number, buy_now: number): Given =>
       lot({ lot_id, vehicle_id, lot: String(lot_id), domain_id: 12, domain_name: 'encar_com', buy_now });
@@ -204,7 +204,7 @@ describe('accident_discount', () => {
       ]);
     });
 
-    it('finds it where the report names no listing', async () => {
+    it('finds the lot if the report names no listing', async () => {
       const given = {
         vehicles: [car(1), car(2)],
         lots: [offer(101, 1, 100), offer(102, 2, 200)],
@@ -217,7 +217,7 @@ describe('accident_discount', () => {
       ]);
     });
 
-    it('assigns no lot the reports of another listing', async () => {
+    it('does not assign the reports of another listing to a lot', async () => {
       const given = {
         vehicles: [1, 2, 3, 4, 5, 6].map(car),
         lots: [

@@ -112,7 +112,7 @@ async function groups(): Promise<Map<string, Row[]>> {
   return found;
 }
 
-it('is asked of every mart with a currency in its key', () => {
+it('every mart with a currency in its key is tested here', () => {
   // Those with a market in their key come from the fit; test/model/pricing judges them.
   const grouped = readModels().filter(({ key }) => key.includes('currency') && !key.includes('market'));
   const elsewhere = ['accident_discount', 'regional_prices'];
@@ -132,7 +132,7 @@ describe('amounts of two kinds', () => {
     together = await groups();
   });
 
-  it.each(MARTS)('are counted by %s, but are in no statistic, where their currency is unknown', (mart) => {
+  it.each(MARTS)('are counted by %s but are in no statistic if their currency is unknown', (mart) => {
     const [known, unknown, ...others] = together.get(mart) ?? [];
     expect(others).toEqual([]);
     expect(known).toEqual({ ...alone.get(mart)?.[0], currency: 'USD' });
@@ -142,7 +142,7 @@ describe('amounts of two kinds', () => {
     expect(countsOf(unknown)).toEqual(countsOf(known));
   });
 
-  it('are kept apart where a seed of the user gives both currencies', async () => {
+  it('are kept apart if a seed of the user gives both currencies', async () => {
     await recompute(['3,US,USD,assumed,by place', '3,CA,CAD,stated,"by the contract, in writing"'], ...MARTS);
     const apart = await groups();
     for (const mart of MARTS) {
@@ -163,7 +163,7 @@ describe('amounts of two kinds', () => {
 });
 
 describe('an amount of unknown currency', () => {
-  it('keeps its attempt and its price, which is compared with no other', async () => {
+  it('keeps its attempt and its price, which is not compared with others', async () => {
     await compute([...american(), ...canadian(), ...sold([700], country(null))], 'price_ratios');
     expect(await texts(lake, 'select currency, count(price) as n from sales group by 1 order by 1')).toEqual([
       { currency: 'USD', n: 6 },

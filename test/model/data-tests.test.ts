@@ -52,12 +52,12 @@ describe('data tests', () => {
     expect(await found('letter', test)).toMatchObject([{ test: label, failures }]);
   });
 
-  it('of a column with repeated values', async () => {
+  it('fail for a unique column with repeated values', async () => {
     const [result] = await found('n', { kind: 'unique', severity: 'error' });
     expect(result).toMatchObject({ failures: 1, sample: [{ n: 3, copies: 2 }] });
   });
 
-  it('of rows fail where an expression is null', async () => {
+  it('of whole rows fail where an expression is null', async () => {
     const expression = (sql: string): ModelTest => ({ kind: 'expression', sql, severity: 'warn' });
     const results = await found('n', undefined, [expression('n < 3'), expression("letter <> 'x'")]);
     expect(results.map(({ failures }) => failures)).toEqual([2, 2]);
@@ -126,7 +126,7 @@ describe('assertTests', () => {
     sql: '',
   });
 
-  it('holds the run for failed errors only, and lists them', () => {
+  it('holds the run only for failed tests of severity error, and lists them', () => {
     expect(() => assertTests([result('warn', 2), result('error', 0)], '')).not.toThrow();
     const held = expect.objectContaining({
       code: 'MODEL_TESTS_FAILED',
@@ -159,7 +159,7 @@ describe('runModels', () => {
     ]);
   });
 
-  it('names the failing model, and starts none where a reference is unknown', async () => {
+  it('names the failing model, and starts no model if a reference is unknown', async () => {
     const run = (...models: Model[]) =>
       runModels(session.connection, { target: folder, parquet: PARQUET, models });
     await expect(run(model('bad', 'select nothing as n from numbers'))).rejects.toMatchObject({

@@ -24,7 +24,7 @@ async function ask(lots: readonly Given[], columns: string) {
   return row;
 }
 
-it('gives the quartiles and log-log intervals that scipy 1.17 gives for the remissions of Freireich and others (1963)', async () => {
+it('gives the quartiles and log-log intervals of scipy 1.17 for the remissions of Freireich and others (1963)', async () => {
   const remissions = [6, 6, 6, 7, 10, 13, 16, 22, 23].map((days) => sold(days));
   const censored = [6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35].map((days) => left(days));
   const row = await ask([...remissions, ...censored], '* exclude (observed_from, observed_to)');
@@ -36,7 +36,7 @@ it('gives the quartiles and log-log intervals that scipy 1.17 gives for the remi
   });
 });
 
-it('counts a lot that was there before the first night only from then on', async () => {
+it('counts a lot that existed before the first night only from that night on', async () => {
   const old = Array.from({ length: 10 }, () => sold(500, '2024-06-01T10:00:00Z'));
   const fresh = Array.from({ length: 10 }, () => sold(10));
   const columns = 'lots, sold, days_median';
@@ -53,7 +53,7 @@ it('counts lots that are still open as unsold until the end of the watch', async
   });
 });
 
-it('says nothing from fewer lots than the minimum group, sold or watched', async () => {
+it('is null for fewer lots than the minimum group, sold or watched', async () => {
   const columns = 'sold, days_p25, days_median';
   expect(await ask([...[1, 2, 3, 4].map((days) => sold(days)), left(9)], columns)).toEqual({
     ...{ sold: 4, days_p25: null, days_median: null },

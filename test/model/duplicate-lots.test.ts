@@ -38,7 +38,7 @@ describe('duplicate_lots', () => {
     ]);
   });
 
-  it('marks a cycle and what leads into one, and ends', async () => {
+  it('marks a cycle and the chains into it, and ends', async () => {
     expect(await resolved([pair(1, 2), pair(2, 3), pair(3, 2), pair(7, 7), pair(8, 7)])).toEqual([
       '1 → 2: cycle',
       '2 → 3: cycle',
@@ -56,7 +56,7 @@ describe('duplicate_lots', () => {
     ]);
   });
 
-  it('gives the ids the type of lot numbers', async () => {
+  it('gives ids the type of lot numbers', async () => {
     const types = await texts(
       lake,
       `select distinct data_type from duckdb_columns()

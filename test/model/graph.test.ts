@@ -33,7 +33,7 @@ describe('referencesOf', () => {
     ).toEqual(['cities', 'lots', 'prices', 'runs', 'states', 'titles', 'vehicles']);
   });
 
-  it('does not take CTE names for tables', async () => {
+  it('does not mistake CTE names for tables', async () => {
     expect(await refs('with a as (select * from lots), b as (select * from A) select * from b')).toEqual([
       'lots',
     ]);
@@ -64,7 +64,7 @@ describe('referencesOf', () => {
 });
 
 describe('planModels', () => {
-  it('puts a model after those that it reads, and otherwise sorts by name', () => {
+  it('puts a model after the models that it reads, and otherwise sorts by name', () => {
     const models = [node('a', 'c', 'lots'), node('b'), node('c', 'd'), node('d', 'lots')];
     const order = (given: typeof models) => planModels(given, new Set(['lots'])).map(({ name }) => name);
     expect(order(models)).toEqual(['d', 'c', 'a', 'b']);

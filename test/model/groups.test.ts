@@ -75,7 +75,7 @@ const TITLES: readonly (readonly [string, string | null, string | null])[] = [
   ['unmapped', 'Qx 12', null],
 ];
 
-it('brands titles by the detailed one where that tells', async () => {
+it('brands titles by the detailed title if that decides', async () => {
   await computeMarts(lake, { ...base, lots: titled(TITLES.map(([, ...names]) => names)) }, ...MARTS);
   const found = await texts(lake, 'select title_brand from lot_groups order by lot_id');
   expect(found.map(({ title_brand }, i) => [title_brand, ...(TITLES[i]?.slice(1) ?? [])])).toEqual(TITLES);
@@ -112,7 +112,7 @@ const SELLERS: readonly (readonly [string, Given])[] = [
   ['unmapped', { seller_type_name: 'Circus' }],
 ];
 
-it('groups sellers by their type and by what is said of the seller', async () => {
+it('groups sellers by their type and by the description of the seller', async () => {
   const lots = SELLERS.map(([, seller], i) => lot({ lot_id: i + 1, ...seller }));
   await computeMarts(lake, { ...base, lots }, ...MARTS);
   const found = await texts(lake, 'select seller_group from lot_groups order by lot_id');
@@ -128,7 +128,7 @@ it.each([
   expect(await unmapped()).toBe(1);
 });
 
-it('lots whose names no seed knows are an alarm above 2 % of those that have one', async () => {
+it('an alarm is raised if no seed knows the names of more than 2 % of the named lots', async () => {
   const known = [...Array(98).fill('Rear'), null, null];
   await computeMarts(lake, { ...base, lots: damaged([...known, 'Zx']) }, ...MARTS);
   expect(await unmapped()).toBe(0);
@@ -136,7 +136,7 @@ it('lots whose names no seed knows are an alarm above 2 % of those that have one
   expect(await unmapped()).toBe(1);
 });
 
-it('a seed of the user decides', async () => {
+it('a seed of the user overrides the group', async () => {
   const seeds = join(lake.folder, 'seeds');
   mkdirSync(seeds);
   writeFileSync(join(seeds, 'damage_groups.csv'), 'damage_name,damage_group\nzx damage,glass\n');

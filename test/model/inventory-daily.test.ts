@@ -25,7 +25,7 @@ describe('inventory_daily', () => {
     first_day: fresh === null,
   });
 
-  it('counts each time that a lot leaves or returns, also within a day', async () => {
+  it('counts each departure and return of a lot, even within a day', async () => {
     await compute({
       ...base,
       lots: [
@@ -48,7 +48,7 @@ describe('inventory_daily', () => {
     ]);
   });
 
-  it('counts a lot that was archived when it first came only from its return on', async () => {
+  it('counts a lot that first came archived only from its return on', async () => {
     await compute({
       ...base,
       lots: [
@@ -62,7 +62,7 @@ describe('inventory_daily', () => {
     expect(await inventory()).toEqual([row('08', 1, null), row('09', 2, 1), row('10', 3, 0, 0, 1)]);
   });
 
-  it('lets no lot leave before it was seen, even where the clock was set back', async () => {
+  it('lets no lot leave before it was seen, even if the clock was set back', async () => {
     await compute({
       ...base,
       lots: [

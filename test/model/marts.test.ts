@@ -60,7 +60,7 @@ describe('price_trends and damage_breakdown', () => {
     expect(found.map((row) => row.c)).toEqual([null, 0.0833, null]);
   });
 
-  it('keep damage names as they came, and compare with the undamaged lots of the model', async () => {
+  it('keep damage names as received, and compare with the undamaged lots of the model', async () => {
     const damaged = (name: string | null, second: string | null = null) => ({
       damage_main_name: name,
       damage_second_name: second,
@@ -89,7 +89,7 @@ describe('price_trends and damage_breakdown', () => {
     ]);
   });
 
-  it('never take a lot without a main damage for an undamaged one', async () => {
+  it('never treat a lot without a main damage as undamaged', async () => {
     const damaged = (name: string | null, second: string | null) => ({
       damage_main_name: name,
       damage_second_name: second,
@@ -174,7 +174,7 @@ describe('the models', () => {
     expect(failed).toEqual([]);
   });
 
-  it('take the minimum group size from the last run', async () => {
+  it('use the minimum group size of the last run', async () => {
     const lots = [...[4, 5].keys()].map((lot_id) =>
       lot({ lot_id, sale_date: '2026-08-01T15:00:00Z', status_id: SOLD, final_bid: 100 }),
     );

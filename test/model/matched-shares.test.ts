@@ -46,7 +46,7 @@ const many = (count: number, row: (place: number) => Given): Given[] =>
   Array.from({ length: count }, (_, place) => row(place));
 
 describe('the matched share', () => {
-  it.each(joining.map(({ name }) => name))('of %s is tested, and a low one is told', (mart) => {
+  it.each(joining.map(({ name }) => name))('of %s is tested, and a low one is reported', (mart) => {
     const own = checks.filter(({ test }) => test.startsWith(`${mart}_finds_`));
     expect(own.map(({ severity }) => severity)).toEqual(['warn']);
   });

@@ -68,7 +68,7 @@ describe('an auction before the first night', () => {
     ]);
   });
 
-  it('counts as a price where the price is known', async () => {
+  it('counts as a price if its price is known', async () => {
     await compute({ passes, lots: auctioned(100, '2026-07-10', { status_id: SOLD }) });
     expect(
       await marts.query('select observed, lots_sold, priced_lots, price_median from price_trends'),
@@ -78,7 +78,7 @@ describe('an auction before the first night', () => {
     ]);
   });
 
-  it('is all that the first night knows', async () => {
+  it('is the only kind that the first night knows', async () => {
     await compute({
       passes: nights('2026-09-10T02:00:00Z', '2026-09-10T02:00:00Z'),
       lots: auctioned(1, '2026-09-05', { first_seen_at: '2026-09-10T02:00:00Z' }),
@@ -89,7 +89,7 @@ describe('an auction before the first night', () => {
     expect(await marts.query('select * from relisting')).toEqual([]);
   });
 
-  it('does not count in a later month where its lot was sold early', async () => {
+  it('does not count in a later month if its lot was sold early', async () => {
     const lots = auctioned(1, '2026-10-05', { buy_now: 1000, status_id: SOLD });
     await compute({ passes, lots: [...lots, ...auctioned(100, '2026-08-25')] });
     expect(
@@ -145,7 +145,7 @@ describe('observed_spans', () => {
     expect(await spans({ lots, passes: [pass('08-08', window)] })).toEqual([]);
   });
 
-  it('begin for each source with the first pass that brought it, without passes that did not cover it', async () => {
+  it('begin for each source with the first pass that brought it, and ignore passes that did not cover it', async () => {
     const lots = [seen('08-01'), seen('08-04', { lot_id: 2, domain_id: 1 })];
     // DuckDB reads a list from such a text.
     const passes = [

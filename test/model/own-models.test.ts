@@ -67,7 +67,7 @@ describe('own models', () => {
     await expect(read({ [`${name}.sql`]: sql, [`${name}.yml`]: YML() })).rejects.toThrow(said);
   });
 
-  it('refuses a test that does more than read, and a check of a name that lotlake has', async () => {
+  it('refuses a test that does more than read, and a check with the name of a check of lotlake', async () => {
     const tests = '[{ kind: expression, sql: "true) is not true); drop table lots; --" }]';
     const files = { 'mine.sql': 'select lot_id from lots', 'mine.yml': YML('lot_id', tests) };
     await expect(read(files)).rejects.toThrow(/test expression.* of mine: /s);
@@ -77,7 +77,7 @@ describe('own models', () => {
     );
   });
 
-  it('leaves out what fails and what reads it, and publishes the rest', async () => {
+  it('leaves out a failing model and its readers, and publishes the rest', async () => {
     const { models, own, warnings } = await run({
       'good.sql': 'select lot_id from lots',
       'good.yml': YML(),
@@ -107,7 +107,7 @@ describe('own models', () => {
     expect(views.map(({ view_name }) => view_name)).toEqual(['good']);
   });
 
-  it('of a manifest run no test that does more than read', async () => {
+  it('from a manifest run no test that does more than read', async () => {
     const sql = 'select 1); drop table lots; select (1';
     const check = { model: 'checks', test: 'evil', description: 'x', severity: 'warn', sql };
     const { notRun } = await runEachTest(session.connection, {
@@ -117,7 +117,7 @@ describe('own models', () => {
     expect(await rows(session.connection, 'select count(*) as n from lots')).toEqual([{ n: 3 }]);
   });
 
-  it('are described as the manifest keeps them', async () => {
+  it('are described as the manifest records them', async () => {
     const { own } = await run(pageFiles());
     const kept = JSON.parse(JSON.stringify(own));
     const columns = [{ name: 'share', type: 'DOUBLE' }];
@@ -136,7 +136,7 @@ describe('own models', () => {
     expect(tests.at(-1)?.test).toBe('bargains_are_offered');
   });
 
-  it('lie beside the file of settings, or where the setting names', () => {
+  it('are beside the settings file, or in the configured folder', () => {
     const cwd = folderOf({ 'models/a.sql': '', 'other/lotlake.config.json': '{}', 'other/models/a.sql': '' });
     const folderIn = (flags: object) => readConfig(flags, { env: {}, cwd }).models;
     // A folder of that name may be somebody else's.
@@ -170,7 +170,7 @@ describe('selectModels', () => {
     expect(selectModels(models, selection).map(({ name }) => name)).toEqual(names);
   });
 
-  it('names the models that there are', () => {
+  it('names the known models', () => {
     expect(() => selectModels(models, 'e+')).toThrow('there is no mart e');
   });
 });

@@ -26,12 +26,12 @@ describe('SQL that both DuckDB and Spark run', () => {
     else expect(found, 'a file that is an exception without need').not.toEqual([]);
   });
 
-  it.each(['json_forms', 'report_dates'])('has the functions of %s in both', (name) => {
+  it.each(['json_forms', 'report_dates'])('has the functions of %s in both engines', (name) => {
     const ofSpark = OWN_FUNCTIONS.get(`${name}.spark.sql`);
     expect(ofSpark).toEqual(expect.arrayContaining([...(OWN_FUNCTIONS.get(`${name}.sql`) ?? [''])]));
   });
 
-  it('is also what the data tests of a model say', async () => {
+  it('covers the data tests of a model too', async () => {
     for (const { failing } of readModels().flatMap(planModelTests))
       if (failing !== undefined)
         expect(await onlyDuckDB(connection, `select 1 where ${failing}`)).toEqual([]);
@@ -72,7 +72,7 @@ describe('what only DuckDB understands', () => {
     expect(await found(sql)).toContain(problem);
   });
 
-  it('is not a list in a join, a text or a comment', async () => {
+  it('does not include a list in a join, a text or a comment', async () => {
     const sql =
       "select u.v -- a varchar\nfrom t cross join lateral unnest(t.l) as u(v) where u.v <> 'varchar'";
     expect(await found(sql)).toEqual([]);

@@ -42,7 +42,7 @@ describe('regional_prices', () => {
   const dallas = { ...texas, location_city_id: 12, location_city_name: 'dallas ' };
   const houston = { ...texas, location_city_id: 13, location_city_name: 'houston' };
 
-  it('compares with the national median of all sources, and spells places in one way', async () => {
+  it('compares with the national median of all sources, and unifies the spelling of places', async () => {
     const lots = [
       ...sold([800, 900, 1000], { ...dallas, location_state_code: 'TX', domain_id: 1 }),
       ...sold([800, 1200], dallas),
@@ -73,7 +73,7 @@ describe('regional_prices', () => {
     ]);
   });
 
-  it('takes two spellings for one place, and keeps places without a name and lots that were not sold', async () => {
+  it('treats two spellings as one place, and keeps unnamed places and unsold lots', async () => {
     const lots = [
       ...sold([1000, 1000, 1000, 1000], {
         ...dallas,
@@ -236,7 +236,7 @@ describe('reserve_gap', () => {
     ]);
   });
 
-  it('takes only the last held attempt, and no lot whose last amount or reserve is unknown', async () => {
+  it('takes only the last held attempt, and leaves out lots whose last amount or reserve is unknown', async () => {
     const coming: Given = { ...reserved(null, 1000, 3), sale_date: '2026-10-01T15:00:00Z' };
     const unpriced: Given = { ...reserved(null, 1000, SOLD), sale_date: '2026-09-01T15:00:00Z' };
     const lots = [

@@ -36,7 +36,7 @@ it('takes absurd years and distances as unknown', async () => {
   ]);
 });
 
-it('prices a listing that the feed dates in the future now', async () => {
+it('prices a listing with a future date as of now', async () => {
   const created = ['2026-01-05T00:00:00Z', '2099-01-05T00:00:00Z'];
   const lots = created.map((created_at, i) =>
     lot({ lot_id: i + 1, vehicle_id: i + 1, domain_id: 12, created_at }),

@@ -31,7 +31,7 @@ async function sellers(...columns: readonly string[]): Promise<Record<string, un
 }
 
 describe('the rate of a seller', () => {
-  it('is pulled towards the mean of its source the more, the fewer attempts it rests on', async () => {
+  it('is pulled further towards the mean of its source the fewer attempts it has', async () => {
     const planted = [
       offers('Most', 200, 140),
       offers('Half', 100, 55),
@@ -51,7 +51,7 @@ describe('the rate of a seller', () => {
     expect(await sellers('is_pooled', 'offered')).toMatchObject({ most: [0, 200], one: [1, 1] });
   });
 
-  it('is that of its source if sellers differ by chance alone', async () => {
+  it('equals the rate of its source if sellers differ by chance alone', async () => {
     await compute({ lots: [...offers('A', 10, 5), ...offers('B', 10, 6), ...offers('C', 20, 11)] });
     expect(await sellers('sell_through', 'sell_through_shrunk')).toEqual({
       a: [0.5, 0.5495],
@@ -60,7 +60,7 @@ describe('the rate of a seller', () => {
     });
   });
 
-  it('says nothing if the source has fewer attempts than the minimum group', async () => {
+  it('is null if the source has fewer attempts than the minimum group', async () => {
     await compute({ lots: [...offers('A', 2, 1), ...offers('B', 2, 2)] });
     expect(await sellers('sell_through', 'sell_through_shrunk', 'sell_through_low')).toEqual({
       a: [null, null, null],
@@ -101,7 +101,7 @@ describe('the rate of a seller', () => {
 });
 
 describe('a seller', () => {
-  it('is one however its name is written, and none if there is no name', async () => {
+  it('is the same however its name is spelled, and is left out without a name', async () => {
     const lots = [offers('Acme ', 3, 3), offers('ACME', 2, 0), offers(null, 9, 9), offers(' ', 9, 9)].flat();
     await compute({ lots });
     expect(await marts.query('select seller, seller_name, offered, sold from seller_profiles')).toEqual([
@@ -131,7 +131,7 @@ describe('a seller', () => {
 });
 
 describe('a branch', () => {
-  it('goes by its id, otherwise by its name, at each source', async () => {
+  it('is identified by its id, otherwise by its name, within its source', async () => {
     const branch = (id: number | null, name: string | null, domain_id = 3): Given[] =>
       offers('A', 1, 1, { selling_branch_id: id, selling_branch_name: name, domain_id });
     const lots = [

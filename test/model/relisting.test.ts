@@ -5,7 +5,7 @@ import { openMarts } from './support.js';
 const { ask, query } = openMarts('relisting');
 
 describe('relisting', () => {
-  it('puts the tenth attempt and all later ones together', async () => {
+  it('counts the tenth and all later attempts together', async () => {
     const days = Array.from({ length: 12 }, (_, week) => new Date(Date.UTC(2026, 4, 1 + 7 * week, 15)));
     const lots = [1, 2, 3, 4, 5].map((lot_id) => lot({ lot_id }));
     const prices = lots.flatMap(({ lot_id = null }) =>
@@ -27,7 +27,7 @@ describe('relisting', () => {
     expect(await query('select count(*) as n from relisting')).toEqual([{ n: 10 }]);
   });
 
-  it('compares prices with those of first attempts of the same model year, and leaves out unknown years', async () => {
+  it('compares prices with prices of first attempts of the same model year, and leaves out unknown years', async () => {
     const first = [1000, 1100, 1200, 1300, 1400].map((price) => soldFor(price));
     const again = [1, 2, 3, 4, 5].map((lot_id) => lot({ lot_id }));
     const yearless = [6, 7].map((lot_id) => lot({ lot_id, vehicle_id: 11 }));

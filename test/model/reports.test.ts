@@ -28,7 +28,7 @@ describe('inspection_issues', () => {
       )
     ).map((row) => `${row.part_key} ${row.issue_type_key} ${row.severity_key} ${row.found_items}`);
 
-  it('counts only what an inspector looked at, and never takes another result for ok', async () => {
+  it('counts only inspected items, and never treats another result as ok', async () => {
     const results = ['ok', 'ok', 'issue', 'unknown', null, ' ', 'not_checked', 'not_applicable'];
     const items = [...results, 'not_equipped', 'passed_with_remark'].map((result) => item(result));
     await computeReports(lake, { inspections: [report()], checked_items: items });
@@ -46,7 +46,7 @@ describe('inspection_issues', () => {
     ]);
   });
 
-  it('counts an item once for each type that it names, and as unspecified where it names none', async () => {
+  it('counts an item once for each of its types, and as unspecified without a type', async () => {
     const items = [
       item('issue', { issue_type_keys: '[dent, scratch, dent]', severity_key: 'low' }),
       item('issue', { issue_type_keys: '[dent]', severity_key: ' low ' }),
@@ -103,7 +103,7 @@ describe('check_breakdown', () => {
         `${row.known_checks} known ${row.present_share}, ${row.count_sum}`,
     );
 
-  it('takes only present and not_present for an answer', async () => {
+  it('accepts only present and not_present as an answer', async () => {
     const checks = [
       check('theft_history', 'present', { count: 2 }),
       check('theft_history', 'present', { report_id: 'r-2', count: 1 }),
@@ -217,7 +217,7 @@ describe('claim_history', () => {
     ]);
   });
 
-  it('orders dates by instant, and takes one without an offset in the local time of its report', async () => {
+  it('orders dates by instant, and reads a date without an offset in the local time of its report', async () => {
     const typed = (type_key: string, at: string, precision: string, rest: Given = {}) =>
       event(at, precision, { type_key, ...rest });
     const second = { report_id: 'r-2' };
@@ -236,7 +236,7 @@ describe('claim_history', () => {
     ]);
   });
 
-  it('calls an order certain where no other event may have been at the same time', async () => {
+  it('calls the order certain if no other event can have happened at the same time', async () => {
     const typed = (type_key: string, at: string | null, precision: string) =>
       event(at, precision, { type_key });
     expect(

@@ -29,7 +29,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('takes the lot itself where the history lacks the attempt, and counts none twice', async () => {
+  it('takes the lot itself if the history lacks the attempt, and counts none twice', async () => {
     const own = lot({ sale_date: '2026-08-20T15:00:00Z', status_id: SOLD, final_bid: 4000 });
     const first = entry('2026-08-01T15:00:00Z', 8, 3000);
     expect(await attempts({ lots: [own], prices: [first] })).toEqual([
@@ -43,7 +43,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('takes the amount of the lot where the history has the same sale without one', async () => {
+  it('takes the amount of the lot if the history has the same sale without an amount', async () => {
     const own = lot({ sale_date: '2026-08-20T14:00:00Z', status_id: SOLD, final_bid: 4000 });
     expect(await attempts({ lots: [own], prices: [entry('2026-08-20T15:00:00Z', SOLD, null)] })).toEqual([
       '2026-08-20 sold trusted 4000',
@@ -65,7 +65,7 @@ describe('sales', () => {
     expect(await attempts({ lots: unsold })).toEqual(['2026-09-09 unresolved too_recent null']);
   });
 
-  it('does not take the last pre-bid of a lot that left before its auction for a price', async () => {
+  it('does not treat the last pre-bid of a lot that left before its auction as a price', async () => {
     const left = lot({
       sale_date: '2026-08-20T15:00:00Z',
       status_id: SOLD,
@@ -110,14 +110,14 @@ describe('sales', () => {
     expect(await attempts({ lots: [lot()], archived_lots: [ended] })).toEqual([]);
   });
 
-  describe('of lots that only the archive feed told of', () => {
+  describe('of lots that only the archive feed reported', () => {
     const told = (lot_id: number, rest: Given = {}): Given => ({
       ...{ lot_id, vehicle_id: 10, domain_id: 3, archived_at: '2026-08-21T20:00:00Z' },
       ...{ sale_date: '2026-08-20T15:00:00Z', status_id: SOLD, final_bid: 7000 },
       ...rest,
     });
 
-    it('takes sales for what is known of them', async () => {
+    it('lists their attempts with the known facts', async () => {
       const archived_lots = [told(2), told(3, { vehicle_id: null, status_id: 8, final_bid: null })];
       expect(await attempts({ archived_lots })).toEqual([
         '2026-08-20 sold trusted 7000',
@@ -134,7 +134,7 @@ describe('sales', () => {
       ]);
     });
 
-    it('knows of a car that the lake lacks what cars have in common whose VINs begin alike', async () => {
+    it('describes a car that the lake lacks by what cars with the same start of the VIN share', async () => {
       const ford = { manufacturer_id: 5, manufacturer_name: 'Ford', year: 2020 };
       const vehicles = [
         { vehicle_id: 10, vin: '1FTFW1E50LFA00001', model_id: 50, ...ford },
@@ -155,7 +155,7 @@ describe('sales', () => {
       ]);
     });
 
-    it('takes none of source 12, none that left before an auction, and each lot once', async () => {
+    it('takes no lot of source 12, no lot that left before its auction, and each lot once', async () => {
       const archived_lots = [
         told(2, { domain_id: 12 }),
         told(3, { archived_at: '2026-08-20T14:59:59Z' }),
@@ -212,7 +212,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('undoes a sale that a later attempt follows, even an upcoming one', async () => {
+  it('cancels a sale that a later attempt follows, even an upcoming one', async () => {
     const first = entry('2026-08-01T15:00:00Z', SOLD, 5000);
     const again = lot({ sale_date: '2026-09-14T15:00:00Z', status_id: 3 });
     expect(await attempts({ lots: [again], prices: [first] })).toEqual([
@@ -225,7 +225,7 @@ describe('sales', () => {
     const sold = (lot_id: number, sale_date: string, final_bid: number, rest: Given = {}): Given =>
       lot({ lot_id, sale_date: `${sale_date}T15:00:00Z`, status_id: SOLD, final_bid, ...rest });
 
-    it('counts only the last of its sales where each is offered again within 30 days', async () => {
+    it('counts only the last of its sales if each is followed by an offer within 30 days', async () => {
       const lots = [
         sold(1, '2026-08-01', 6850),
         sold(2, '2026-08-10', 7375, { domain_id: 1 }),
@@ -254,7 +254,7 @@ describe('sales', () => {
       ]);
     });
 
-    it('undoes a sale without a price and one at the Buy Now price, but no other result', async () => {
+    it('cancels a sale without a price and one at the Buy Now price, but no other result', async () => {
       const lots = [
         sold(1, '2026-08-01', 0),
         sold(2, '2026-08-05', 900, { buy_now: 900 }),
@@ -269,7 +269,7 @@ describe('sales', () => {
       ]);
     });
 
-    it('counts one sale where two of its lots are sold at the same moment', async () => {
+    it('counts one sale if two of its lots are sold at the same moment', async () => {
       expect(await attempts({ lots: [sold(1, '2026-08-01', 5000), sold(2, '2026-08-01', 5000)] })).toEqual([
         '2026-08-01 not_sold offered_again null',
         '2026-08-01 sold trusted 5000',
@@ -341,7 +341,7 @@ describe('sales', () => {
     expect(await attempts({ lots: status(7) })).toEqual(['2026-08-20 not_sold not_sold null']);
   });
 
-  it('takes no sale from the asking prices of source 12', async () => {
+  it('does not treat asking prices of source 12 as sales', async () => {
     const asked = lot({
       domain_id: 12,
       buy_now: 20_000,
@@ -381,7 +381,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('compares an attempt with the previous one where both have an amount', async () => {
+  it('compares an attempt with the previous one if both have an amount', async () => {
     const prices = [
       entry('2026-08-01T15:00:00Z', 8, 4000),
       entry('2026-08-11T15:00:00Z', 8, null),
@@ -402,7 +402,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('takes only a pass that delivered the lot as its last sighting', async () => {
+  it('counts only a pass that delivered the lot as its last sighting', async () => {
     const pass = { pass_id: 'p', stream: 'cars', state: 'sealed', kind: 'lookup', started_at: NOW };
     const lots = [lot({ sale_date: '2026-09-01T15:00:00Z', status_id: SOLD, final_bid: 1125 })];
     const seen = (seen_at: string | null) => [
@@ -422,7 +422,7 @@ describe('sales', () => {
     ]);
   });
 
-  it('does not take the time of a run for the time of a pass', async () => {
+  it('does not confuse the time of a run with the time of a pass', async () => {
     const pass = { pass_id: 'p', stream: 'cars', state: 'sealed', started_at: '2026-09-01T02:00:00Z' };
     const abandoned = { ...pass, pass_id: 'q', state: 'abandoned', started_at: '2026-09-09T02:00:00Z' };
     const passes = [pass, abandoned];

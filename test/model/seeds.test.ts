@@ -46,7 +46,7 @@ describe('seeds', () => {
     expect(rules.find((rule) => rule.country_iso === '*')).toMatchObject({ domain_id: 12, currency: 'USD' });
   });
 
-  it('of the user replace those of the same name, in any dialect of CSV', async () => {
+  it('of the user replace the seeds of the same name, in any dialect of CSV', async () => {
     const written = `\uFEFF${HEADER}\r\n3,CA,CAD,stated,"so, ""they"" say"\r\n3,US,,unknown,nobody\r\n`;
     const own = seedsOf('own', { 'currency_rules.csv': written, '.DS_Store': '' });
     expect(await rulesOf(withOwnSeeds(readModels(), own))).toEqual([
@@ -77,7 +77,7 @@ describe('seeds', () => {
     });
   });
 
-  it('of the user decide in which currency a night publishes', async () => {
+  it('of the user decide the currency of the prices of a night', async () => {
     const rules = ['3,CA,CAD,stated,the contract', '3,US,USD,assumed,the place'];
     const seeds = seedsOf('night', { 'currency_rules.csv': [HEADER, ...rules].join('\n') });
     const output = join(folder.path, 'night-output');

@@ -34,7 +34,7 @@ describe('the next attempt', () => {
     lot({ lot_id: 8, archived: true }),
   ];
 
-  it('is that of each auction lot in the feed that is not sold', async () => {
+  it('is listed for each unsold auction lot of the feed', async () => {
     const row = { attempt: 1, day: null, is_null: false, reason: null };
     expect(await ask(apart({ ...base, lots: [...open, ...offered(10, 5)] }), columns)).toEqual([
       { ...row, lot_id: 1 },
@@ -95,7 +95,7 @@ describe('the probability', () => {
   const rmse = (errors: readonly number[]): number =>
     Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / errors.length);
 
-  it('is nearer to planted shares than the share of the own group, and its interval holds them', async () => {
+  it("is nearer to the planted share than the share of the lot's own group, and its interval holds the planted share", async () => {
     const sum12 = (random: () => number) => Array.from({ length: 12 }, random).reduce((a, b) => a + b, -6);
     const { groups, given } = plant((_, seller, random) => {
       const logit = (seller === 1 ? 1.2 : -0.4) + 0.4 * sum12(random);
@@ -112,7 +112,7 @@ describe('the probability', () => {
     expect(rmse(widths)).toBeLessThan(0.5);
   });
 
-  it('is the share of the source where no trait makes a difference', async () => {
+  it('is the share of the source if no trait makes a difference', async () => {
     const { given } = plant(() => 0.5);
     const found = await ask(given, columns);
     for (const { p, low, high, pooled_share } of found) {

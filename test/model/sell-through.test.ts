@@ -7,7 +7,7 @@ const ON_APPROVAL = 4;
 const { ask } = openMarts('sell_through');
 
 describe('sell_through', () => {
-  it('counts attempts by their outcome and leaves out what is unresolved or still to come', async () => {
+  it('counts attempts by their outcome and leaves out unresolved and future ones', async () => {
     const lots = [
       ...auctioned(3, 100, '2026-08-03', SOLD),
       ...auctioned(2, 200, '2026-08-04', NOT_SOLD),
@@ -34,7 +34,7 @@ describe('sell_through', () => {
     ]);
   });
 
-  it('separates first attempts from later ones, also where the first is unresolved', async () => {
+  it('separates first attempts from later ones, even if the first is unresolved', async () => {
     const relisted = Array.from({ length: 5 }, (_, place) => [
       entry('2026-08-01T15:00:00Z', place === 0 ? 3 : NOT_SOLD, 900, { lot_id: 100 + place }),
       entry('2026-08-10T15:00:00Z', place < 4 ? SOLD : NOT_SOLD, 900, { lot_id: 100 + place }),

@@ -28,7 +28,7 @@ describe('seller_types', () => {
     ]);
   });
 
-  it('compares a relisted lot once, by the price that it was sold for', async () => {
+  it('compares a relisted lot once, by its sale price', async () => {
     const insurer = { seller_type_id: 1 };
     const lots = [1000, 1100, 1200, 1300, 1400].map((price) => soldFor(price, insurer));
     const prices = [

@@ -54,7 +54,7 @@ describe('models on Spark', () => {
       { submit },
     );
 
-  it('are told with their rows, and data tests with their failing rows', async () => {
+  it('are reported with their rows, and data tests with their failing rows', async () => {
     const { models, tests } = await run(answering(...ANSWERS));
     expect(models).toMatchObject([{ name: 'sold', rows: 7, key: ['lot_id'] }]);
     expect(tests).toEqual([
@@ -64,7 +64,7 @@ describe('models on Spark', () => {
     ]);
   });
 
-  it('read the files of their snapshot alone, with partition columns in the types of DuckDB', async () => {
+  it('read only the files of their snapshot, with partition columns in the types of DuckDB', async () => {
     await run(answering(...ANSWERS));
     const script = readFileSync(join(folder.path, 'script.sql'), 'utf8');
     const [pattern, root] = ['\\\\[1\\\\]', '[1]'].map((at) => `s3a://lake/it\\'s${at}/tables/lots`);

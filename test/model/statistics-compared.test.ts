@@ -31,7 +31,7 @@ describe('statistics_compared', () => {
   const none = { price_avg: null, price_min: null, price_max: null, avg_difference: null, share: null };
   const five = [1, 2, 3, 4, 5].map((n) => sold(n, 1, n * 1000));
 
-  it('takes every engine where the record names none, and otherwise that one', async () => {
+  it('compares with all engines if the record names none, and otherwise with its engine', async () => {
     await compute({
       ...{ ...base, vehicles, lots: [...five, sold(6, 2, 9000)] },
       statistics: [
@@ -84,7 +84,7 @@ describe('statistics_compared', () => {
     ]);
   });
 
-  it('has a difference from a mean that is too large to round', async () => {
+  it('gives a difference from a mean that is too large to round', async () => {
     await compute({
       ...{ ...base, vehicles, lots: five, statistics: [record({ avg_final_bid: 1e307 })] },
     });

@@ -46,7 +46,7 @@ describe('title_breakdown', () => {
     });
   });
 
-  it('keeps titles apart as the feed names them, calls a missing one unknown, and counts lots of every source', async () => {
+  it('groups titles by their name in the feed, calls a missing one unknown, and counts lots of every source', async () => {
     const lots = [
       lot({ lot_id: 1, title_name: ' Parts Only' }),
       lot({ lot_id: 2, title_name: 'Parts Only', archived: true }),

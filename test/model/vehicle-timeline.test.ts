@@ -46,7 +46,7 @@ async function rolledBack(...vehicles: readonly (readonly Given[])[]): Promise<u
 }
 
 describe('a lot whose values changed', () => {
-  it('shows each value that lotlake saw, with the row that says so', async () => {
+  it('shows each value that lotlake saw, with its evidence row', async () => {
     const lots = [
       listed(1, '2026-05-01', 70_000, { domain_id: 12, first_seen_at: day('2026-05-02'), buy_now: 8500 }),
     ];
@@ -76,7 +76,7 @@ describe('a lot whose values changed', () => {
 });
 
 describe('the events of a vehicle', () => {
-  it('stand in one order over its lots, auctions, archivings and reports, undated ones last', async () => {
+  it('have one order across lots, auctions, archivings and reports, undated ones last', async () => {
     const lots = [
       listed(1, '2026-03-01', 50_000, { sale_date: day('2026-03-10'), status_id: SOLD, final_bid: 4000 }),
       listed(2, '2026-08-01', 52_000, {
@@ -130,7 +130,7 @@ describe('the events of a vehicle', () => {
     ]);
   });
 
-  it('count of lots that only the archive feed told of', async () => {
+  it('include lots that only the archive feed reported', async () => {
     const archived = { lot_id: 7, vehicle_id: 10, domain_id: 3, lot: '77', status_id: SOLD, final_bid: 4000 };
     const archived_lots = [{ ...archived, sale_date: day('2026-03-10'), archived_at: day('2026-03-12') }];
     const rows = await timeline(
@@ -144,7 +144,7 @@ describe('the events of a vehicle', () => {
     ]);
   });
 
-  it('stay when their report goes with its listing, but not when the report takes them back', async () => {
+  it('stay when their report leaves with its listing, but not when the report withdraws them', async () => {
     const gone_at = day('2026-08-20');
     const event = {
       ...listing,
@@ -171,7 +171,7 @@ describe('an odometer', () => {
   const first = listed(1, '2026-01-10', 100_000);
   const later = listed(2, '2026-03-10', 40_000);
 
-  it('is rolled back where it reads over 1,000 km less than on an earlier day', async () => {
+  it('is rolled back if it reads over 1,000 km less than on an earlier day', async () => {
     const found = await rolledBack(
       [first, listed(2, '2026-03-10', 98_999)],
       [first, listed(2, '2026-03-10', 99_000)],
@@ -185,7 +185,7 @@ describe('an odometer', () => {
     expect(found).toEqual([[[98_999, 100_000]], [], [], lasting]);
   });
 
-  it('is not, where miles stand for kilometres or the earlier reading is not usable', async () => {
+  it('is not rolled back if miles were recorded as kilometres or the earlier reading is not usable', async () => {
     const miles = [first, listed(2, '2026-03-10', 62_300)];
     const unusable = [
       { odometer_status_id: 2 },
@@ -200,7 +200,7 @@ describe('an odometer', () => {
     expect(found).toEqual([[], [], [], [], [], [], [[40_000, 100_000]]]);
   });
 
-  it('is not, after a reading that no drive can explain or that its source replaced', async () => {
+  it('is not rolled back after an impossible reading or one that its source replaced', async () => {
     const [low, high] = [listed(1, '2026-01-10', 38_000), listed(2, '2026-03-09', 400_000)];
     expect(await rolledBack([low, high, later])).toEqual([[]]);
     const lot_changes = [change('odometer_km', '2026-01-20', '380000', '38000')];
@@ -212,7 +212,7 @@ describe('an odometer', () => {
     ]);
   });
 
-  it('is rolled back against what a workshop wrote down, by the day and not by the year', async () => {
+  it('is compared with workshop records by day, not by year', async () => {
     const visit = (date: string): Given => ({
       ...{ ...listing, position: 1, type_key: 'maintenance', mileage_km: 120_000, occurred_at_local: date },
       occurred_at: `${date.length === 4 ? `${date}-01-01` : date}T00:00:00Z`,

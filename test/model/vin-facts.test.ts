@@ -81,7 +81,7 @@ it.each([
   },
 );
 
-it('of the cars of the sandbox those disagree that are planted to', async () => {
+it('the only cars of the sandbox that disagree are the planted ones', async () => {
   const world = createWorld({ vehicles: 1500 });
   const cars = [...activeLives(world)].map((life) => carOf(world, life));
   const vehicles = cars

@@ -39,7 +39,7 @@ const samplesOf = (text: string): Record<string, number> =>
   );
 
 describe('metrics', () => {
-  it('tell of the last run of each pipeline, and keep its last success after a failure', () => {
+  it('describe the last run of each pipeline, and keep its last success after a failure', () => {
     const at = (time: string) => `2026-11-20T0${time}Z`;
     const stages = ['extract', 'extract', 'load'].map((name) => ({
       ...{ name, detail: null, started_at: at('2:00:00'), ended_at: at('2:00:10'), counts: {} },
@@ -74,7 +74,7 @@ describe('metrics', () => {
     );
   });
 
-  it('escape labels, and say nothing of an empty folder', () => {
+  it('escape labels, and are empty for an empty folder', () => {
     const text = metricsText([published(1, { origin: 'a "b"\\\nc' })], undefined, undefined);
     expect(text).toContain('lotlake_info{version="0.1.0",origin="a \\"b\\"\\\\\\nc"} 1\n');
     expect(metricsText([], undefined, undefined)).toBe('# EOF\n');
@@ -100,7 +100,7 @@ describe('lineage', () => {
     outputs: z.array(dataset),
   });
 
-  it('begins and ends a run with one id, with its error and the data tests by model', () => {
+  it('starts and ends a run under one id, with its error and the data tests by model', () => {
     const test = { test: 'not_null(id)', severity: 'error' } as const;
     const tests = [
       { ...test, model: 'sales', failures: 2 },
@@ -138,7 +138,7 @@ describe('a notice', () => {
     return readConfig({}, { env: {}, cwd: '/' }).notify;
   }
 
-  it('is of failures, holds and alarms where nothing else is asked for', () => {
+  it('covers failures, holds and alarms by default', () => {
     const told = (['failed', 'held', 'killed', 'usage', 'interrupted', 'locked'] as const).filter(
       (outcome) => noticeOf(failed(outcome), [], standard) !== undefined,
     );
@@ -203,7 +203,7 @@ describe('observers', () => {
     return reporter.warnings;
   }
 
-  it('tell a killed run before the one that follows, with the key', async () => {
+  it('report a killed run before the next run, with the key', async () => {
     const record = failed('failed', 2);
     const env = { LOTLAKE_LINEAGE_TO: urlOf('/api/v1/lineage'), LOTLAKE_LINEAGE_KEY: 'key-of-lineage' };
     expect(await observed(env, record, { killed: [failed('killed')] })).toEqual([]);
@@ -214,7 +214,7 @@ describe('observers', () => {
     );
   });
 
-  it('write events line by line and metrics whole, also of a run that failed', async () => {
+  it('write events line by line and metrics whole, also of a failed run', async () => {
     const record = failed('failed', 2);
     writeRun(layoutOf(folder.path), record);
     const [metrics, to] = [
@@ -232,7 +232,7 @@ describe('observers', () => {
     });
   });
 
-  it('leave out a run that found the lake locked', async () => {
+  it('ignore a run that found the lake locked', async () => {
     const metrics = join(folder.path, 'lotlake.prom');
     const env = { LOTLAKE_METRICS: metrics, LOTLAKE_NOTIFY_URL: urlOf('/hook') };
     expect(await observed(env, failed('locked'))).toEqual([]);
@@ -240,7 +240,7 @@ describe('observers', () => {
     expect(existsSync(metrics)).toBe(false);
   });
 
-  it('try once more what may pass, and warn of the rest without the secret', async () => {
+  it('retry once what may pass, and warn of the rest without the secret', async () => {
     const env = { LOTLAKE_NOTIFY_URL: urlOf('/services/T0/abcdefghijklmnop') };
     for (const [given, requests, warning] of [
       [['reset', 200], 2, undefined],
@@ -279,7 +279,7 @@ describe('observers', () => {
   });
 });
 
-it('settings hold their secrets back, and say what is wrong with them', () => {
+it('settings hide their secrets, and errors name what is wrong', () => {
   const env = { LOTLAKE_LINEAGE_KEY: 'hidden-key', LOTLAKE_NOTIFY_URL: 'https://hooks.example/hidden-token' };
   const { config, inForce } = readSettings({}, { env, cwd: folder.path });
   expect(config.notify).toEqual({ url: env.LOTLAKE_NOTIFY_URL, on: ['failure', 'hold', 'alarm'] });

@@ -58,7 +58,7 @@ async function works(line: string, given: Readonly<Record<string, string>> = {})
 const inBin = (text: string): string => put(text, /\/usr\/local\/bin/g, place.bin);
 
 describe.skipIf(!has('systemd-analyze', '--version'))('lotlake.service and lotlake.timer', () => {
-  it('are units without a fault', () => {
+  it('are valid units', () => {
     const units = ['lotlake.service', 'lotlake.timer'].map((name) => {
       const path = join(place.folder, name);
       writeFileSync(path, name.endsWith('timer') ? place.read(name) : inBin(place.read(name)));
@@ -68,7 +68,7 @@ describe.skipIf(!has('systemd-analyze', '--version'))('lotlake.service and lotla
     expect({ code, text }).toEqual({ code: 0, text: '' });
   });
 
-  it('begin at a time that comes every day', () => {
+  it('start at a time that comes every day', () => {
     const at = setting(example('lotlake.timer'), 'OnCalendar');
     const { code, text } = tool('systemd-analyze', 'calendar', '--iterations=3', at);
     expect(code, text).toBe(0);
@@ -87,7 +87,7 @@ describe.skipIf(!has('systemd-analyze', '--version'))('lotlake.service and lotla
 });
 
 describe('nightly.yml', () => {
-  it.skipIf(!has('go', 'version'))('is a workflow without a fault', () => {
+  it.skipIf(!has('go', 'version'))('is a valid workflow', () => {
     expect(tool(join(bin, 'actionlint'), docs('nightly.yml'))).toEqual({ code: 0, text: '' });
   });
 
@@ -146,7 +146,7 @@ it.skipIf(!has('python3', '-m', 'venv', '--help'))(
 );
 
 describe('Containerfile', () => {
-  it.skipIf(!has('python3', '-m', 'venv', '--help'))('is one without a fault', () => {
+  it.skipIf(!has('python3', '-m', 'venv', '--help'))('is valid', () => {
     expect(tool(join(bin, 'hadolint'), docs('Containerfile'))).toEqual({ code: 0, text: '' });
   });
 

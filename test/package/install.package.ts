@@ -44,7 +44,7 @@ describe('the package', () => {
     expect(paths.filter((path) => /(^|\/)test\/|\.map$|(?<!\.d)\.ts$/.test(path))).toEqual([]);
   });
 
-  it('can be published without a warning but the one about the login', () => {
+  it('can be published without a warning except about the login', () => {
     const { status, stderr } = spawnSync('npm', ['publish', '--dry-run', '--ignore-scripts'], {
       ...{ cwd: packageRoot, encoding: 'utf8' },
     });
@@ -61,11 +61,11 @@ describe.each([...nodes])(`installed for ${user} on Node %s`, (major, node) => {
   const project = folder.open(`project-${major}`);
   const as = userOf(node, home, join(prefix, 'bin'));
 
-  it('is the Node that it says', () => {
+  it('runs on that version of Node', () => {
     expect(as(night, 'node', '--version')).toMatch(new RegExp(`^v${major}\\.`));
   });
 
-  it('fills a lake from a clean folder, and cannot write to its own', () => {
+  it('fills a lake from a clean folder, and cannot write to its own folder', () => {
     as(night, 'npm', 'install', '--global', '--prefix', prefix, tarball);
     here('chmod', '-R', 'a-w', join(prefix, 'lib'));
     expect(as(night, 'lotlake', 'init')).toContain('lotlake.config.json');

@@ -74,7 +74,7 @@ async function feed() {
 const ids = (given: readonly { id: number }[]): number[] => given.map((vehicle) => vehicle.id);
 
 describe('a night archives', () => {
-  it('no vehicle that a record with an unreadable id may be', async () => {
+  it('no vehicle that may be the one of a record with an unreadable id', async () => {
     const { night, active, query } = await feed();
     await night(vehicles);
     const gone = [10, 71];
@@ -102,7 +102,7 @@ describe('a night archives', () => {
     expect(gone).toEqual({ archived_by: 'absence', last_seen_at: '2026-11-18 02:00:00+00' });
   });
 
-  it('nothing behind a last page that is short of the total', async () => {
+  it('nothing after a last page that is short of the total', async () => {
     const { night, active } = await feed();
     await night(vehicles);
     const { warnings } = await night(vehicles.slice(0, 190), { total: vehicles.length });
@@ -110,7 +110,7 @@ describe('a night archives', () => {
     expect(await active()).toEqual(ids(vehicles));
   });
 
-  it('nothing where too much of a source would go at once, and is held', async () => {
+  it('nothing if too much of a source would go at once, and is held', async () => {
     const { night, active } = await feed();
     await night(vehicles);
     const rest = vehicles.filter((_, i) => i % 3 !== 0);
@@ -132,7 +132,7 @@ describe('a night archives', () => {
     expect(await query("select path from '$lake/rejects/*.parquet'")).toEqual([{ path: 'listings' }]);
   });
 
-  it('no lot of a source of which the feed brought nothing', async () => {
+  it('no lot of a source from which the feed brought nothing', async () => {
     const { night, query } = await feed();
     await night(vehicles);
     const without = vehicles.filter(
@@ -182,7 +182,7 @@ describe('a vehicle that comes back', () => {
     ]);
   });
 
-  it('keeps an archived flag of the feed where the member is missing later', async () => {
+  it('keeps the archived flag of the feed if the member is missing later', async () => {
     const { night, query } = await feed();
     const { archived: _, archived_at: __, ...lot } = firstLot(vehicleAt(vehicles, 3));
     const withLot = (given: object) =>

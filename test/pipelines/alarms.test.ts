@@ -106,7 +106,7 @@ describe('an alarm', () => {
     expect(await alarms()).toEqual([]);
   }, 120_000);
 
-  it('of a failed or killed run stays until one of its pipeline succeeds', async () => {
+  it('of a failed or killed run stays until a run of its pipeline succeeds', async () => {
     for (const _ of [1, 2])
       await expect(night(refused)).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
     await lookup();
@@ -131,7 +131,7 @@ describe('an alarm', () => {
 });
 
 describe('a run that does not count as failed', () => {
-  it('is one with wrong usage, an interrupt or a locked lake', async () => {
+  it('is a run with wrong usage, an interrupt or a locked lake', async () => {
     answer = whole;
     const { config } = job();
     await expect(nightly({ ...job(), config: { ...config, baseUrl: undefined } })).rejects.toMatchObject({

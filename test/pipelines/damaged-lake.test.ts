@@ -66,7 +66,7 @@ describe('a published snapshot that lacks a file', () => {
     120_000,
   );
 
-  it('is skipped for the newest older one, and a rebuild restores what was seen in between', async () => {
+  it('is skipped in favour of the newest older one, and a rebuild restores what was seen in between', async () => {
     await nextNight(1);
     const second = await stage.lake();
     // Of the vehicles, which every night writes anew, this snapshot has a file of its own.
@@ -82,7 +82,7 @@ describe('a published snapshot that lacks a file', () => {
     expect(rowsOf(second, 'lots').filter(({ lot_id }) => !lots.has(lot_id))).toEqual([]);
   }, 120_000);
 
-  it('is repaired from an older one where landing no longer has its records', async () => {
+  it('is repaired from an older one if landing no longer has its records', async () => {
     const first = await stage.lake();
     await nextNight(1);
     await nextNight(2);
@@ -144,7 +144,7 @@ describe('a lake', () => {
     expect(rowsOf(after, 'lot_changes').length).toBeGreaterThanOrEqual(rowsOf(before, 'lot_changes').length);
   }, 120_000);
 
-  it('whose link became a folder in a copy is refused, with what to do', async () => {
+  it('whose link became a folder in a copy is refused, with instructions', async () => {
     const snapshot = realpathSync(current);
     rmSync(current);
     cpSync(snapshot, current, { recursive: true });

@@ -107,7 +107,7 @@ async function leaveSealed() {
   refused.clear();
 }
 
-describe('an inverted byte in a landed page', () => {
+describe('a flipped byte in a landed page', () => {
   it('of an open pass costs that page, which is requested again', async () => {
     refused.add(2);
     await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
@@ -131,7 +131,7 @@ describe('an inverted byte in a landed page', () => {
     await expectWhole();
   });
 
-  it('of a sealed pass costs only that page even where the run that requests it again is refused', async () => {
+  it('of a sealed pass costs only that page even if the run that requests it again is refused', async () => {
     await leaveSealed();
     damage(2);
     refused.add(2);
@@ -142,7 +142,7 @@ describe('an inverted byte in a landed page', () => {
     await expectWhole();
   });
 
-  it('of a published pass ends a rebuild, which names the page, and the snapshot stays', async () => {
+  it('of a published pass ends a rebuild with the name of the page, and the snapshot stays', async () => {
     await night();
     const path = damage(2);
     const failed = await rebuild(job()).catch((error: unknown) => error);
@@ -174,7 +174,7 @@ describe('an inverted byte in a landed page', () => {
     await expectWhole();
   });
 
-  it('is not noticed where the ledger has no checksums yet', async () => {
+  it('is not noticed if the ledger has no checksums yet', async () => {
     refused.add(2);
     await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
     refused.clear();
@@ -231,7 +231,7 @@ describe('a page that fails to load', () => {
     await expectWhole();
   });
 
-  it('because the run was interrupted does not set its pass aside', async () => {
+  it('because of an interrupt does not set its pass aside', async () => {
     await leaveSealed();
     for (const _ of [1, 2, 3]) {
       const stop = new AbortController();

@@ -28,12 +28,12 @@ describe('an error', () => {
     }
   });
 
-  it('of the system is reported as the lotlake error that it was turned into', () => {
+  it('of the system is reported as the lotlake error that wraps it', () => {
     const { code } = describeError(new ConfigError('the key file cannot be read'));
     expect(code).toBe('CONFIG_INVALID');
   });
 
-  it('of DuckDB points at the lake, and one about a full disk at the disk', () => {
+  it('of DuckDB points to the lake, or to the disk if the disk is full', () => {
     const damaged = describeError(
       new Error("Invalid Input Error: No magic bytes found at end of file 'a.parquet'"),
     );

@@ -121,7 +121,7 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped where users can
     ]);
   });
 
-  it('after everything needed is written publishes, and reports what it could not write', () => {
+  it('publishes if everything needed was written, and reports what it could not write', () => {
     expect(resultOf(`${TOO_LATE}.code`), resultOf(`${TOO_LATE}.err`)).toBe('0\n');
     expect(resultOf(`${TOO_LATE}.err`)).toMatch(
       /warning +the snapshot is published, but landing could not be told/,
@@ -134,7 +134,7 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped where users can
   });
 });
 
-describe('a run that may not write large files', () => {
+describe('a run with a limit on file sizes', () => {
   const output = inFolder('limited');
   beforeAll(() => {
     spawnSync('cp', ['-a', inFolder('first'), output]);
@@ -176,13 +176,13 @@ describe.skipIf(!existsSync('/dev/full'))(
 );
 
 describe('the error of a full disk', () => {
-  it('is recognized by any of its causes', () => {
+  it('is recognized in any of its causes', () => {
     const cause = Object.assign(new Error('EDQUOT: quota exceeded, write'), { code: 'EDQUOT' });
     const error = new TypeError('outer', { cause: new Error('inner', { cause }) });
     expect(diskFullError(error, '/data')).toMatchObject({ code: 'LAKE_DISK_FULL', cause: error });
   });
 
-  it('is recognized where DuckDB finds no room to spill', async () => {
+  it('is recognized if DuckDB finds no room to spill', async () => {
     const session = await openSession({ memory: '40MB', threads: 1, temp: inFolder('spill') });
     await session.connection.run("set max_temp_directory_size = '1MB'");
     const sql =
@@ -192,7 +192,7 @@ describe('the error of a full disk', () => {
     expect(diskFullError(error, '/data')?.message).toMatch(/room to write below \/data: .*failed to offload/);
   });
 
-  it('is not confused with what a service says of its own disk', () => {
+  it('is not confused with a message of the service about its own disk', () => {
     const facts = { url: 'https://service.example/api/cars' };
     const error = new ServiceError('SERVICE_UNREACHABLE', {
       ...facts,

@@ -160,7 +160,7 @@ describe('429', () => {
   });
 });
 
-describe('a request that fails for ever', () => {
+describe('a request that always fails', () => {
   const faults: readonly (readonly [fault: Fault, code: string])[] = [
     [{ kind: 'server-error' }, 'SERVICE_FAILED'],
     [{ kind: 'rate-limited', retryAfter: 'none' }, 'SERVICE_RATE_LIMITED'],
@@ -178,7 +178,7 @@ describe('a request that fails for ever', () => {
     expect(existsSync(join(stage.output, 'lake', 'current'))).toBe(false);
   });
 
-  describe('after a night that went well', () => {
+  describe('after a successful night', () => {
     let stage: Stage;
     let current: string;
     beforeAll(async () => {
@@ -217,7 +217,7 @@ describe('a request that fails for ever', () => {
       expect(differences(lake, recordsOf(sandbox.world), false)).toEqual([]);
     });
 
-    it('can be resumed after the list has changed: what is there all the while stays active', async () => {
+    it('can be resumed after the list has changed, and vehicles listed throughout stay active', async () => {
       const { sandbox } = stage;
       sandbox.setClock(hoursOn(CLOCK, 54));
       sandbox.setFaults(onCars((page) => (page === 5 ? { kind: 'server-error' } : undefined)));
@@ -232,7 +232,7 @@ describe('a request that fails for ever', () => {
       expect(throughout.filter((id) => !active.has(id))).toEqual([]);
     });
 
-    it('in a list after the feed leaves the feed in landing, and it is not requested again', async () => {
+    it('in a list after the feed keeps the landed feed, which is not requested again', async () => {
       const { sandbox } = stage;
       sandbox.setClock(hoursOn(CLOCK, 80));
       sandbox.setFaults([{ match: { path: '/statistics' }, fault: { kind: 'error-member' } }]);
@@ -249,7 +249,7 @@ describe('a request that fails for ever', () => {
   });
 });
 
-describe('a page that repeats for ever', () => {
+describe('a page that repeats forever', () => {
   let stage: Stage;
   let simple: Awaited<ReturnType<typeof standBetween>>;
   let before: number[];
@@ -279,7 +279,7 @@ describe('a page that repeats for ever', () => {
     await stage.close();
   });
 
-  it('ends a walk by numbers and one along links, with a warning, and archives nothing', async () => {
+  it('ends a walk by numbers and a walk along links, with a warning, and archives nothing', async () => {
     stage.sandbox.setFaults([
       { match: { path: '/cars' }, fault: { kind: 'repeat-page' } },
       { match: { path: '/statistics' }, fault: { kind: 'repeat-page' } },
@@ -341,7 +341,7 @@ describe('a page past the end', () => {
     throw new Error('the world does not shrink by a page');
   }
 
-  it('is what a shrinking list leaves of its last page, and costs no record', async (test) => {
+  it('follows from a shrinking list, and costs no record', async (test) => {
     const start = createWorld({ vehicles: 120, seed: 17, clock: CLOCK });
     const { hours, perPage } = shrinking(start);
     const end = start.at(hoursOn(CLOCK, hours));
@@ -360,7 +360,7 @@ describe('a page past the end', () => {
     expect(new Set(stored).size).toBe(stored.length);
   });
 
-  it('ends a walk along links that never stop', async () => {
+  it('ends a walk along links that never end', async () => {
     const cars = recordsOf(createWorld({ vehicles: 100, seed: 5 }));
     const service = await serve((url) => {
       if (url.pathname !== '/api/cars') return { status: 404, body: { message: 'not here' } };
@@ -472,7 +472,7 @@ describe('a limit for the day', () => {
 });
 
 describe('a scroll that expires', () => {
-  it('is started again with a warning, and ends the run if it expires for ever', async (test) => {
+  it('is restarted with a warning, and ends the run if it keeps expiring', async (test) => {
     const isContinued = ({ query }: FaultRequest): boolean => query.has('scroll_id');
     let times = 0;
     const stage = await stageOf(test, {}, { paging: 'scroll' });

@@ -52,7 +52,7 @@ async function open() {
 }
 
 describe('a run that was held', () => {
-  it('is listed by the next run that publishes, whatever held it; a failed one is not', async () => {
+  it('is listed by the next run that publishes, whatever held it; a failed run is not', async () => {
     const { stage, moveTo, held, failTests } = await open();
     await stage.night();
     moveTo(6);
@@ -85,7 +85,7 @@ describe('a run that was held', () => {
     );
   }, 120_000);
 
-  it('is listed even where it was the first run, and where it was a rebuild', async () => {
+  it('is listed even if it was the first run or a rebuild', async () => {
     const { stage, moveTo, held, failingRuns, failTests } = await open();
     await expect(failTests()).rejects.toMatchObject({ outcome: 'held' });
     moveTo(1);

@@ -38,11 +38,11 @@ describe('an incremental run', () => {
 
   const due = { outcome: 'usage', hint: expect.stringContaining('lotlake run nightly') };
 
-  it('says that a full pass is due where there is none', async () => {
+  it('says that a full pass is due if there is none', async () => {
     await expect(stage.run(incremental)).rejects.toMatchObject(due);
   });
 
-  it('follows a night whose accounts agree with what the service served and with the tables', async () => {
+  it('follows a night whose counts agree with the answers of the service and with the tables', async () => {
     const { balance } = (await stage.night()).result;
     const active = stage.sandbox.world.activeIds().length;
     const none = { unchanged: 0, rejected: 0, rejectedValues: 0 };
@@ -104,7 +104,7 @@ describe('an incremental run', () => {
     expect(activeIn(await stage.lake())).toEqual(stage.sandbox.world.activeIds());
   });
 
-  it('leaves nothing for the full pass after it to change', async () => {
+  it('leaves nothing for the next full pass to change', async () => {
     const { result } = await stage.night({ minutes: 5 });
     expect(result.lotChanges).toBe(0);
   });
@@ -121,7 +121,7 @@ describe('an incremental run', () => {
       expect(plain(after, table)).toEqual(plain(before, table));
   });
 
-  it('says that a full pass is due where no window reaches back', async () => {
+  it('says that a full pass is due if no window reaches back', async () => {
     const asked = stage.sandbox.requests.length;
     advance(stage, 73);
     await expect(stage.run(incremental)).rejects.toMatchObject({
@@ -132,7 +132,7 @@ describe('an incremental run', () => {
     await expect(stage.night()).resolves.toBeDefined();
   });
 
-  it('between an interrupted full pass and its resumption keeps its rows, neither overwritten nor archived', async () => {
+  it('between an interrupted full pass and its resumption keeps its rows, which are neither overwritten nor archived', async () => {
     advance(stage, 20);
     stage.sandbox.setFaults([{ match: { path: '/cars', after: 4 }, fault: { kind: 'server-error' } }]);
     await expect(stage.run(nightly, { retryBudget: 0.1, concurrency: 1 })).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
 import { killPoints } from './kill-points.js';
 
-it('the tests know every moment at which the code lets them kill a run, and no other', () => {
+it('the tests know exactly the kill points of the code', () => {
   const files = ['src', 'pipelines'].flatMap((folder) =>
     readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))

@@ -20,7 +20,7 @@ function landedPages(output: string): number[] {
     .map((line) => JSON.parse(line).page);
 }
 
-describe('a nightly run that is killed half way through extraction', () => {
+describe('a nightly run that is killed halfway through extraction', () => {
   const killed = temporaryFolder();
   const undisturbed = temporaryFolder();
   const env = { LOTLAKE_PER_PAGE: '20' };

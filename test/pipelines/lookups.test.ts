@@ -130,7 +130,7 @@ describe('the closing job', () => {
     expect(Math.max(...times.values())).toBeLessThanOrEqual(3);
   }, 60_000);
 
-  it('brings the vehicles and lots of which only the archive feed told', async () => {
+  it('brings the vehicles and lots that only the archive feed reported', async () => {
     await nightly(alone());
     const told = "'$lake/archived_lots/**/*.parquet' as told";
     const known = "(select 1 from '$lake/lots/**/*.parquet' as known where known.lot_id = told.lot_id)";
@@ -156,7 +156,7 @@ describe('the closing job', () => {
     expect(lost).toEqual({ n: 0 });
   });
 
-  it('records a vehicle that the service no longer has, and does not ask again', async () => {
+  it('records a vehicle that the service no longer has, and does not request it again', async () => {
     await nightly(alone());
     at(2);
     await nightly(alone());
@@ -229,7 +229,7 @@ describe('lotlake lookup and audit', () => {
     expect(out).toMatch(/date .*event .*rolled back .*\n[\s\S]*listed[\s\S]* sold /);
   });
 
-  it('answer with a plain sentence and exit code 1 where nothing is found', async () => {
+  it('answer with a plain sentence and exit code 1 if nothing is found', async () => {
     const { code, err } = await run('lookup', 'vin', 'NOSUCHVIN');
     expect(code).toBe(1);
     expect(err).toContain('the service knows no vin NOSUCHVIN');

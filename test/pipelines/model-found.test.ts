@@ -24,7 +24,7 @@ const story = (...steps: readonly Partial<Step>[]) =>
 
 /** The smallest stories of what random ones have found. */
 describe('the lake is right when', () => {
-  it('the feed calls the only lot of a vehicle archived, and an hour later says nothing of it', () =>
+  it('the feed calls the only lot of a vehicle archived, and no longer mentions it an hour later', () =>
     story({}, { happenings: [at('archived')] }, { minutes: 180, run: 'incremental' }));
 
   it('a lot moves to a vehicle whose record breaks the contract', () =>
@@ -43,7 +43,7 @@ describe('the lake is right when', () => {
   it('a vehicle that left without lots is looked up', () =>
     story({}, { happenings: [at('drop-lot')] }, { happenings: [at('leave')] }, { run: 'lookup', who: 5 }));
 
-  it('one list has an unreadable value, and the next night the vehicle comes as another list showed it', () =>
+  it('one list has an unreadable value, and the next night brings the vehicle as another list showed it', () =>
     playStory({
       ...{ size: 6, mix: 0, perPage: 2, totals: true, ownLots: true },
       steps: [
@@ -85,7 +85,7 @@ describe('the lake is right when', () => {
     }),
   );
 
-  it('the key loses a source whose list is walked already', () =>
+  it('the key loses a source whose list has already been walked', () =>
     playStory({
       ...{ size: 6, mix: 0, perPage: 2, totals: false },
       steps: [
@@ -105,7 +105,7 @@ describe('the lake is right when', () => {
       ],
     }));
 
-  it('a lot is dropped that the key no longer shows', () =>
+  it('a lot that the key no longer shows is dropped', () =>
     story({}, { key: [3, 12] }, { happenings: [at('drop-lot', 3, 0)] }));
 
   it('a full pass over one source lies between a change of another and the next window', () =>
@@ -118,14 +118,14 @@ describe('the lake is right when', () => {
   it('a vehicle whose lot was dropped is in the feed, and a window does not show it', () =>
     story({}, { happenings: [at('drop-lot')] }, { minutes: 180, run: 'incremental' }));
 
-  it('a vehicle that comes back moves another to a page that is read already', () =>
+  it('a vehicle that comes back moves another to a page that was already read', () =>
     story(
       {},
       { happenings: [at('leave')] },
       { trouble: { kind: 'drift', concurrency: 1, moves: [{ page: 1, happening: at('back') }] } },
     ));
 
-  it('the archive feed names a vehicle whose id lies at an open border of a window', () =>
+  it('the archive feed names a vehicle whose id is at an open border of a window', () =>
     playStory({
       ...{ size: 4, mix: 0, perPage: 2, totals: false },
       steps: [
@@ -138,7 +138,7 @@ describe('the lake is right when', () => {
       ],
     }));
 
-  it('a vehicle leaves that the key did not show the night before', () =>
+  it('a vehicle that the key did not show the night before leaves', () =>
     story({}, { key: [3, 12] }, { happenings: [at('leave', 0)] }));
 
   it('lists of sources show vehicles only with the lots of that source', () =>

@@ -51,7 +51,7 @@ describe('two nights over a world that changes', () => {
     folder.remove();
   });
 
-  it('give every value of the world, in every table', () => {
+  it('load every value of the world, in every table', () => {
     for (const [records, lake] of [
       [before, firstLake],
       [after, secondLake],
@@ -63,7 +63,7 @@ describe('two nights over a world that changes', () => {
     }
   });
 
-  it('give every value of the archive feed', () => {
+  it('load every value of the archive feed', () => {
     const world = sandbox.world;
     const archived = world
       .at(FIRST)
@@ -74,7 +74,7 @@ describe('two nights over a world that changes', () => {
     expect(unmet(expectations, firstLake).slice(0, 5)).toEqual([]);
   });
 
-  it('have no row too many', () => {
+  it('have no surplus row', () => {
     const ids = (records: typeof before) => records.map((vehicle) => vehicle.id).sort((a, b) => a - b);
     const stored = (lake: typeof firstLake, where: (row: PlainRow) => boolean) =>
       (lake.get('vehicles') ?? [])
@@ -126,7 +126,7 @@ describe('two nights over a world that changes', () => {
     expect(recorded.sort()).toEqual(expected.sort());
   });
 
-  it('leave a row as it was where its record did not change', () => {
+  it('leave a row unchanged if its record did not change', () => {
     const changed = new Set(sandbox.world.activeIds(undefined, FIRST.getTime()));
     const same = (secondLake.get('vehicles') ?? []).filter(
       (row) => !changed.has(Number(row.vehicle_id)) && row.archived === false,

@@ -74,7 +74,7 @@ const landed = () =>
   ['cars', 'archived_lots'].map((stream) => readdirSync(join(layout().landing, stream)).length);
 
 describe('a run that brought nothing', () => {
-  it('publishes no snapshot, leaves no pass, and the next one covers its window as well', async () => {
+  it('publishes no snapshot, leaves no pass, and the next run covers its window too', async () => {
     const night = await run(nightly, 0);
     expect(night.published).toBe(true);
     for (const hours of [1, 2]) {
@@ -113,7 +113,7 @@ describe('a run that brought nothing', () => {
     expect((await run(incremental, 3)).published).toBe(false);
   }, 120_000);
 
-  it('publishes anyway where its last pass or this one is not proven complete', async () => {
+  it('publishes anyway if its last pass or this one is not proven complete', async () => {
     await run(nightly, 0);
     // A window that says it has more records than it gives.
     changed = () => {
@@ -139,7 +139,7 @@ describe('a full pass', () => {
 });
 
 describe('a closing run', () => {
-  it('publishes that vehicles are gone, and nothing where none is left to look up', async () => {
+  it('publishes that vehicles are gone, and nothing if none is left to look up', async () => {
     const all = (pipeline: Pipeline) => (options: JobOptions) =>
       pipeline({ ...options, modelling: { checks: [] } });
     await run(all(nightly), 0);

@@ -36,7 +36,7 @@ describe('a lake that was made before a column was known', () => {
   });
   afterAll(() => stage.close());
 
-  it('gets the column by the next run, also in a table that the run brings nothing for', async () => {
+  it('gets the column from the next run, even in a table without new rows', async () => {
     const before = rowsOf(await readLake(stage.output), 'statistics');
     expect(before.length).toBeGreaterThan(5);
     await forget(stage.output, 'statistics', 'lot_count');

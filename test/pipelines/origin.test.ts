@@ -91,7 +91,7 @@ describe('a lake', () => {
     expect(listPasses(landing, 'cars').map(({ manifest: { state } }) => state)).toEqual(['sealed']);
   }, 60_000);
 
-  it('of the sandbox has a folder of its own, so that the first run against a service needs no cleanup', async () => {
+  it('of the sandbox has its own folder, so that the first run against a service needs no cleanup', async () => {
     const cwd = join(folder.path, 'first');
     cpSync(join(packageRoot, 'LICENSE'), join(cwd, 'LICENSE'));
     const printed = await run(cwd, ['run', 'nightly', '--sandbox', '--vehicles', '50']);

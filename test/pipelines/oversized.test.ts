@@ -120,7 +120,7 @@ describe('a record that is too large to be loaded', () => {
     expect(await active()).toEqual(world.activeIds());
   }, 120_000);
 
-  it('is loaded where it is just within the limit, however many there are', async () => {
+  it('is loaded if it is just within the limit, however many there are', async () => {
     const large = (record: string): string => {
       const missing = MOST_RECORD_BYTES - withTitle(record, '').length;
       return withTitle(record, 'z'.repeat(missing));

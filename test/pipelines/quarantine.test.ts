@@ -69,7 +69,7 @@ describe('a record whose keys or rows cannot be read', () => {
     close();
   });
 
-  it('is not one whose numbers are written as text', async () => {
+  it('is not a record whose numbers are written as text', async () => {
     const cars = vehicles(20);
     const expected = vehicleAt(cars, 3).id;
     Object.assign(vehicleAt(cars, 3), { id: String(expected) });
@@ -82,7 +82,7 @@ describe('a record whose keys or rows cannot be read', () => {
   });
 });
 
-describe('a value that the specification gives no type', () => {
+describe('a value without a type in the specification', () => {
   const values = [true, 7, 1.5, 'text', ['a', 1], { of: 'b' }] as const;
   const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -129,7 +129,7 @@ describe('a value that the specification gives no type', () => {
     close();
   });
 
-  it('keeps the lot that a price names beside the lot that lists it', async () => {
+  it('keeps the lot that a price names, beside the lot that lists the price', async () => {
     const cars = vehicles(40);
     const [own, lotOfOther] = cars.flatMap((car) => car.lots).filter(hasPrices);
     const [one, other] = [firstPrice(own), firstPrice(lotOfOther)];

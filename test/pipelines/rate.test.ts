@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 describe('a nightly run with reference data', () => {
-  it('keeps to one rate over all endpoints together', async () => {
+  it('keeps to one rate over all endpoints', async () => {
     const rate = 60;
     const stage = await setUp(
       { vehicles: 150, seed: 9, clock: CLOCK, catalog: true },

@@ -82,7 +82,7 @@ const active = async () =>
   );
 const ids = vehicles.map((vehicle) => vehicle.id);
 
-it('a night loads changes after one whose clock was half an hour ahead', async () => {
+it('a night loads changes after a night whose clock was half an hour ahead', async () => {
   now = START + 1_800_000;
   await night(inPages(vehicles));
   now = START + 60_000;
@@ -94,7 +94,7 @@ it('a night loads changes after one whose clock was half an hour ahead', async (
 });
 
 describe('a rebuild', () => {
-  it('does not replay a night that the guard held, and the next night starts anew', async () => {
+  it('does not replay a night that the guard held, and the next night starts a new pass', async () => {
     await night(inPages(vehicles));
     await expect(night(inPages(vehicles.slice(0, 60)))).rejects.toMatchObject({ outcome: 'held' });
     await rebuild(job());
@@ -167,7 +167,7 @@ describe('a pass', () => {
     );
   });
 
-  it('that met a vehicle twice takes the last copy, and loses no images or prices', async () => {
+  it('that received a vehicle twice takes the last copy, and loses no images or prices', async () => {
     const vehicle = need(
       vehicles.find((one) => one.lots.length === 1 && (firstLot(one).prices ?? []).length > 0),
       'a vehicle with one lot that has prices',
@@ -191,7 +191,7 @@ describe('a pass', () => {
   });
 });
 
-describe('values that are odd', () => {
+describe('odd values', () => {
   it('are loaded or rejected, and never end the run', async () => {
     const odd = structuredClone(vehicles.slice(0, 20));
     Object.assign(vehicleAt(odd, 1), { year: '02020' });

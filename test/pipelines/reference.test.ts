@@ -161,7 +161,7 @@ describe('nights over the catalog and the reference lists', () => {
   });
   afterAll(() => stage.close());
 
-  it('request nothing that has no vehicle by the catalog, and no list twice', async () => {
+  it('request nothing that has no vehicle in the catalog, and no list twice', async () => {
     const asked = catalogAsked(stage.sandbox);
     expected = await expectedTables(stage.sandbox);
     const idle = (expected.manufacturers ?? []).filter((row) => row.cars_qty === 0);
@@ -203,7 +203,7 @@ describe('nights over the catalog and the reference lists', () => {
     expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 
-  it('read them again only when they are older than configured, and keep their rows meanwhile', async () => {
+  it('read the lists again only when they are older than configured, and keep their rows meanwhile', async () => {
     const { sandbox } = stage;
     sandbox.setClock(daysOn(6));
     let sent = sandbox.requests.length;
@@ -270,7 +270,7 @@ describe('run reference', () => {
     expect(differences(after, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 
-  it('reads everything with the option for it, and does not change the vehicles', async () => {
+  it('reads everything with --all, and does not change the vehicles', async () => {
     const vehicles = rowsOf(await stage.lake(), 'vehicles');
     const makers = await listOf(stage.sandbox, '/manufacturers/all');
     const idle = makers.filter((maker) => maker.cars_qty === 0);

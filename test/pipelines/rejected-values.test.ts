@@ -165,7 +165,7 @@ describe('a value that breaks the contract', () => {
     ]);
   });
 
-  it('keeps rows of a report in their partition where its month cannot be read', async () => {
+  it('keeps rows of a report in their partition if its month cannot be read', async () => {
     const cars = vehicles(200);
     const inspectionOf = ({ inspections }: VehicleRecord) => inspections?.[0];
     const place = cars.findIndex((car) => (inspectionOf(car)?.checked_items ?? []).length > 0);
@@ -183,7 +183,7 @@ describe('a value that breaks the contract', () => {
     expect(after[0]).toMatchObject({ description: 'changed', rejected: ['month'] });
   });
 
-  it('is found in drifting and irregular records as well', async () => {
+  it('is found in drifting and irregular records too', async () => {
     const cars = vehicles(10);
     const car = vehicleAt(cars, 2);
     const lot = firstLot(car);

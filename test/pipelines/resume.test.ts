@@ -122,7 +122,7 @@ async function twice(
   return again.reporter.warnings;
 }
 
-describe('a run resumes another, whichever of these is changed:', () => {
+describe('a run resumes another although one of these changed:', () => {
   it.each([
     { pipeline: nightly, name: 'nightly', pages: 3, next: { perPage: 20 } },
     { pipeline: nightly, name: 'nightly', pages: 2, next: { concurrency: 4, rate: 5000 } },
@@ -152,7 +152,7 @@ describe('a run resumes another, whichever of these is changed:', () => {
     expect(await contentOf(output)).toEqual(expected.lake);
   }, 120_000);
 
-  it('the contract, which sees the landed pages anew', async () => {
+  it('the contract, which checks the landed pages again', async () => {
     const expected = await undisturbed(nightly);
     const output = await afterFirstNight();
     await twice(output, nightly, 3, {}, async () => {
@@ -166,7 +166,7 @@ describe('a run resumes another, whichever of these is changed:', () => {
     expect(await contentOf(output)).toEqual(expected.lake);
   }, 120_000);
 
-  it('a lookup that was saved meanwhile, of which the lake keeps what is newer', async () => {
+  it('a lookup that was saved meanwhile; the lake keeps the newer values', async () => {
     const output = await afterFirstNight();
     const [id = 0] = sandbox.world.activeIds();
     const before = answered.length;
@@ -183,7 +183,7 @@ describe('a run resumes another, whichever of these is changed:', () => {
   }, 120_000);
 });
 
-describe('a run starts anew where its records would not match the landed ones:', () => {
+describe('a run starts anew if its records would not match the landed ones:', () => {
   it.each([
     { name: 'other sources', next: { sources: '1,3' } },
     { name: 'a scroll instead of pages', next: { paging: 'scroll' as const } },
@@ -201,7 +201,7 @@ describe('a run starts anew where its records would not match the landed ones:',
 });
 
 describe('a lookup that is not saved', () => {
-  it('leaves no pass behind, nor does one that was killed', async () => {
+  it('leaves no pass behind, even if it was killed', async () => {
     const output = await afterFirstNight();
     const { landing, lock } = layoutOf(output);
     const folders = (): string[] => readdirSync(join(landing, 'cars'));

@@ -30,7 +30,7 @@ const lotsOf = (lake: Lake, sources: readonly number[]) =>
 const LATER = 5 * 24 * 60;
 
 describe('a key that lacks a source', () => {
-  it('gets the others, requested one by one, and a warning names the source', async () => {
+  it('still gets the others, requested one by one, and a warning names the source', async () => {
     const stage = await stageOf([1, 3]);
     const { warnings, result } = await stage.night({ sources: [12, 1, 3] });
     expect(warnings.filter((warning) => warning.startsWith('source 12 is left out'))).toHaveLength(1);
@@ -79,7 +79,7 @@ describe('a key that lacks a source', () => {
     },
   );
 
-  it('ends the run where it has none of those asked for', async () => {
+  it('ends the run if it has none of the requested sources', async () => {
     const stage = await stageOf([3]);
     await expect(stage.night({ sources: [1, 12] })).rejects.toMatchObject({
       code: 'SERVICE_SOURCE_REFUSED',
@@ -89,7 +89,7 @@ describe('a key that lacks a source', () => {
 });
 
 describe('sources that are asked for one by one', () => {
-  it('make the same lake as all together', async () => {
+  it('make the same lake as one request for all', async () => {
     const [together, apart] = [await stageOf(), await stageOf()];
     await together.night();
     await apart.night({ sources: [1, 3, 12] });

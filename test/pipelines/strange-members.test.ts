@@ -109,7 +109,7 @@ describe('members of records', () => {
     expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 
-  it('that change their name are drift, their records load, and lots under another name archive nothing', async () => {
+  it('that change their name are drift, their records load, and renamed lots archive nothing', async () => {
     const renamed = [
       { from: 'vin', to: 'vin_number', table: 'vehicles', column: 'vin', path: 'vin_number' },
       { from: 'lots.bid', to: 'current_bid', table: 'lots', column: 'bid', path: 'lots[].current_bid' },

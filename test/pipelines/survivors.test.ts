@@ -45,7 +45,7 @@ const ask = (sql: string) =>
   );
 
 describe('a feed without the lots that were sold before the first night', () => {
-  it('has offers of earlier months, of which none was sold', async () => {
+  it('has offers of earlier months, none of them sold', async () => {
     const [known] =
       await ask(`select count(*)::int as attempts, count(*) filter (where outcome = 'sold')::int as sold
       from {sales} where sale_date < '${BEGIN.toISOString()}'`);
@@ -53,7 +53,7 @@ describe('a feed without the lots that were sold before the first night', () => 
     expect(known?.sold).toBe(0);
   });
 
-  it('has in no mart a rate or a count of sales for a month that was not observed', async () => {
+  it('has no rate or count of sales for an unobserved month in any mart', async () => {
     let monthly = 0;
     for (const { name } of readModels()) {
       const columns = (await ask(`describe select * from {${name}}`)).map(({ column_name }) =>
@@ -81,7 +81,7 @@ describe('a feed without the lots that were sold before the first night', () => 
     expect(monthly).toBe(2);
   });
 
-  it('counts in every rate what was observed, and says since when', async () => {
+  it('counts only what was observed in every rate, and says since when', async () => {
     const [expected] =
       await ask(`select count(*)::int as offered, count(*) filter (where outcome = 'sold')::int as sold
       from {sales} where outcome in ('sold', 'not_sold', 'on_approval')

@@ -103,7 +103,7 @@ describe('a record that comes unchanged', () => {
     expect(await lotsOfVehicle()).toEqual(active());
   });
 
-  it('replaces what a lookup brought since', async () => {
+  it('replaces what a lookup brought meanwhile', async () => {
     await night();
     looked = { ...vehicle, lots: vehicle.lots.map((lot) => ({ ...lot, bid: 123_456 })) };
     await saveLookup(job(), lookupOf({ kind: 'car', id: String(vehicle.id) }));
@@ -112,7 +112,7 @@ describe('a record that comes unchanged', () => {
     expect(await lotsOfVehicle()).toEqual(active());
   });
 
-  it('counts where it came changed on an earlier page', async () => {
+  it('counts if it came changed on an earlier page', async () => {
     const changed = { ...vehicle, lots: vehicle.lots.map((lot) => ({ ...lot, bid: 123_456 })) };
     await night();
     [feed, behind] = [[changed, ...others], [vehicle]];
@@ -142,7 +142,7 @@ describe('a record that comes unchanged', () => {
     expect(await lotsOfVehicle()).toEqual(active(123_456));
   });
 
-  it('is loaded again after a rebuild where the vehicle had left', async () => {
+  it('is loaded again after a rebuild if the vehicle had left', async () => {
     await night();
     feed = others;
     await night();
@@ -152,7 +152,7 @@ describe('a record that comes unchanged', () => {
     expect(await lotsOfVehicle()).toEqual(active());
   });
 
-  it('is loaded again after a rebuild from a part of landing where the vehicle had left', async () => {
+  it('is loaded again after a rebuild from a part of landing if the vehicle had left', async () => {
     await night();
     feed = others;
     await night();
@@ -164,7 +164,7 @@ describe('a record that comes unchanged', () => {
     expect(await lotsOfVehicle()).toEqual(active());
   });
 
-  it('is loaded again where the fingerprints of a pass are lost', async () => {
+  it('is loaded again if the fingerprints of a pass are lost', async () => {
     await night();
     const landing = join(folder.path, 'landing', 'cars');
     for (const id of readdirSync(landing)) truncateSync(join(landing, id, 'fingerprints.bin'), 16);
@@ -173,7 +173,7 @@ describe('a record that comes unchanged', () => {
     expect(await night()).toBe(records.length);
   });
 
-  it('is loaded again where the fingerprints of the snapshot are lost', async () => {
+  it('is loaded again if the fingerprints of the snapshot are lost', async () => {
     await night();
     const snapshots = join(folder.path, 'lake', 'snapshots');
     for (const id of readdirSync(snapshots)) rmSync(join(snapshots, id, 'fingerprints.bin'));

@@ -124,7 +124,7 @@ describe('the dictionary', () => {
     expect(column('vehicles', 'month')).toBe(undefined);
   });
 
-  it('explains null in archived, and names what is in landing only', () => {
+  it('explains null in archived, and names what is only in landing', () => {
     for (const table of ['lots', 'vehicles'])
       expect(column(table, 'archived')?.description).toMatch(
         /Never null: if the feed gives neither .* the last known value stays/,

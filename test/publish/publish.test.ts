@@ -110,7 +110,7 @@ describe('the seal of a snapshot', () => {
     expect(tables.runs?.files).toMatchObject([{ sha256: expect.stringMatching(/^[\da-f]{64}$/) }]);
   });
 
-  it('is refused where a table has no file, and writes nothing', async () => {
+  it('is refused if a table has no file, and writes nothing', async () => {
     const snapshot = await snapshotOf('one');
     rmSync(join(snapshot, 'titles'), { recursive: true });
     const refused = { code: 'PUBLISH_FAILED', message: 'the snapshot has no file of titles' };
@@ -118,7 +118,7 @@ describe('the seal of a snapshot', () => {
     expect(existsSync(join(snapshot, 'manifest.json'))).toBe(false);
   });
 
-  it('is refused where the manifest cannot be written', async () => {
+  it('is refused if the manifest cannot be written', async () => {
     const snapshot = await snapshotOf('one');
     mkdirSync(join(snapshot, 'manifest.json'));
     await expect(seal(snapshot)).rejects.toMatchObject({
@@ -168,7 +168,7 @@ describe('the link to the current snapshot', () => {
     expect(current()).toBe(join('snapshots', 'one'));
   });
 
-  it('leaves nothing beside it where a folder stands in its place', () => {
+  it('leaves nothing beside it if its path is a folder', () => {
     mkdirSync(join(layout.current, 'of a copy'), { recursive: true });
     expect(() => switchCurrent(layout, emptySnapshot('one'))).toThrow(/cannot be switched to one: /);
     expect(readdirSync(layout.lake).sort()).toEqual(['current', 'snapshots']);
@@ -197,7 +197,7 @@ describe('the sync of a snapshot', () => {
     expect([...all].sort()).toEqual([...synced, ...inSnapshot('later/c.parquet')].sort());
   });
 
-  it('fails where a file cannot be opened', async () => {
+  it('fails if a file cannot be opened', async () => {
     const snapshot = emptySnapshot('one');
     symlinkSync('nowhere', join(snapshot, 'a.parquet'));
     await expect(syncSnapshot(snapshot, undefined)).rejects.toMatchObject({

@@ -79,7 +79,7 @@ describe.each(watches)('a night that is published, $name', (watch) => {
     snapshot = join(snapshots, basename(readlinkSync(current)));
   });
 
-  it('syncs every new file of the snapshot before the switch, and none that it shares', () => {
+  it('syncs every new file of the snapshot before the switch, and no shared file', () => {
     expect(switched).toBeGreaterThan(0);
     const files = below(snapshot, 'files');
     const isShared = (file: string) => inode(file) === inode(file.replace(snapshot, earlier));

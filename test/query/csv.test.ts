@@ -55,7 +55,7 @@ describe('csvField', () => {
 });
 
 describe('csvHeader', () => {
-  it('quotes names of columns and makes them safe as well', () => {
+  it('quotes and escapes column names too', () => {
     expect(
       csvHeader([
         { name: 'a,b', type: 'BIGINT' },

@@ -103,7 +103,7 @@ describe('a diff of two snapshots', () => {
     ]);
   });
 
-  it('tells of tables and columns that are new, gone or of another type', async () => {
+  it('reports tables and columns that are new, gone or of another type', async () => {
     const { fresh, old, retyped, rekeyed, stamped } = await compare(SNAPSHOT, snapshotOf(after));
     expect(fresh).toMatchObject({ state: 'new', rows_before: null, rows_after: 2, added: null });
     expect(old).toMatchObject({ state: 'gone', rows_before: 1, rows_after: null });
@@ -119,7 +119,7 @@ describe('a diff of two snapshots', () => {
     expect(stamped).toMatchObject({ state: 'same', changed: 0 });
   });
 
-  it('reads no file that both have', async () => {
+  it('reads no file that both snapshots share', async () => {
     const copy = join(before.folder, 'copy');
     cpSync(snapshotOf(before), copy, { recursive: true });
     for (const { path } of allFiles(readManifest(copy))) writeFileSync(join(copy, path), 'no Parquet');
@@ -127,7 +127,7 @@ describe('a diff of two snapshots', () => {
     expect(Object.values(same).map(({ state }) => state)).toEqual(Array(6).fill('same'));
   });
 
-  it('compares marts that lotlake model computed with those alone', async () => {
+  it('compares only the marts that lotlake model computed', async () => {
     const marts = join(before.folder, 'marts');
     cpSync(join(snapshotOf(after), 'sales'), join(marts, 'sales'), { recursive: true });
     const found = await compare('2026-11-21', marts);

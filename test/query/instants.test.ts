@@ -118,7 +118,7 @@ describe('lists of decimals', () => {
 });
 
 describe('instants and dates', () => {
-  it('are ISO 8601 in UTC in JSON, nested ones too', async () => {
+  it('are ISO 8601 in UTC in JSON, even nested', async () => {
     expect(JSON.parse(String(await rendered(SQL, 'json')))).toEqual([JSON_ROW]);
   });
 
@@ -190,7 +190,7 @@ describe('instants and dates', () => {
     ]);
   });
 
-  it('are what DuckDB makes of any integers', async () => {
+  it('are read from any integers as DuckDB reads them', async () => {
     const some = `
       select
         i, make_timestamp(i) as plain, make_timestamp(i) at time zone 'UTC' as zoned,

@@ -38,7 +38,7 @@ describe('a query', () => {
   });
 });
 
-describe('what writes or is no single query', () => {
+describe('a statement that writes or is not a single query', () => {
   it.each([
     "copy (select 1) to '/tmp/lotlake-written.csv'",
     'create table t as select 1',

@@ -38,12 +38,12 @@ describe('a streamed result', () => {
     expect(got).toEqual(Array.from({ length: 300_000 }, (_, i) => 299_999 - i));
   });
 
-  it('that fails amid its rows throws', async () => {
+  it('that fails in the middle of its rows throws', async () => {
     await expect(countOf(FAILING)).rejects.toThrow('amid 9');
     await expect((await resultOf(FAILING)).countRest()).rejects.toThrow('amid 9');
   });
 
-  it('that fails amid its rows makes an export fail', async () => {
+  it('that fails in the middle of its rows makes an export fail', async () => {
     const folder = `${opened.temp}/csv`;
     const written = writeCsv(opened.session.connection, FAILING, folder, { maxBytes: 1e9, bom: false });
     await expect(written).rejects.toThrow('amid 9');

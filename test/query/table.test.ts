@@ -19,7 +19,7 @@ describe('a table', () => {
     expect(lines(text)[0]?.length).toBe(60);
   });
 
-  it('is vertical where not even clipped columns fit', () => {
+  it('is vertical if not even clipped columns fit', () => {
     const wide = { rows: 40, width: 80 };
     const row = Array.from({ length: 20 }, () => 'long enough');
     expect(tableText(columns(20), [row], 1, wide)).toMatch(/^row 1\n {2}c0 {3}long enough\n/);

@@ -60,7 +60,7 @@ describe('the price factors', () => {
 });
 
 describe('the value of a car', () => {
-  it('is what the law of the prices says', async () => {
+  it('follows the formula of the prices', async () => {
     const age = 6 + 0.5 / 12;
     const asked = { make: 'make 2', model: 'MODEL 203', year: 2024, km: 100_000, damage: 'd0', title: 't0' };
     const value = await valueOfCar(market.connection, asked);
@@ -100,7 +100,7 @@ describe('the value of a car', () => {
     expect(await worth({ year: 2019 })).toBeLessThan(sound);
   });
 
-  it('lies in an interval that is wider for each thing that is not said', async () => {
+  it('has an interval that widens with each missing fact', async () => {
     const prices = await market.rows(`
       select * from (select manufacturer_id, model_id, price * exp(${LOSS_A_YEAR} * (age_years - 6)) as price from price_inputs)
       where price is not null`);
@@ -141,7 +141,7 @@ describe('the value of a lot', () => {
     expect(value?.accuracy?.prices).toBeGreaterThan(0);
   });
 
-  it('comes with the ten priced lots of its model that are most like it', async () => {
+  it('comes with the ten most similar priced lots of its model', async () => {
     const [value] = await valuesOfLots(market.connection, '30');
     const sales = await market.rows(`
       select lot_id, damage_main_group as damage, title_brand as title, odometer_km as km, price from price_inputs
@@ -158,7 +158,7 @@ describe('the value of a lot', () => {
     });
   });
 
-  it.each(['nothing', ' '])('refuses what the lake does not know: %j', async (id) => {
+  it.each(['nothing', ' '])('refuses a lot that the lake does not know: %j', async (id) => {
     await expect(valuesOfLots(market.connection, id)).rejects.toThrow(
       `the lake has no price or offer of ${id}`,
     );

@@ -8,7 +8,7 @@ import { writeLotChanges } from '../../src/reconcile/own-rows.js';
 import type { MergeContext } from '../../src/reconcile/relations.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-it('files of changes are joined once their month is over, and linked until then', async () => {
+it('files of changes are merged once their month is over, and linked until then', async () => {
   const folder = temporaryFolder();
   const session = await openSession({ memory: '200MB', temp: join(folder.path, 'spill') });
   const { connection } = session;

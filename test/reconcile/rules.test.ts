@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => session.close());
 
-it('the rows that count are bound a second time as the first, as after a step that ran out of memory', async () => {
+it('binding the current rows again gives the same rows, as after a step that ran out of memory', async () => {
   const { connection } = session.session;
   await play(connection, all, join(FOLDER, 'delivered_lots', 'an-active-lot'), ruleOf('delivered_lots'));
   const bound = async () => {

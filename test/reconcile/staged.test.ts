@@ -44,7 +44,7 @@ describe('rows of a wide table', () => {
   );
 });
 
-describe('staged rows with one row a key', () => {
+describe('staged rows with one row per key', () => {
   it.each([
     ['all where no key comes twice', [0, 1, 2], "(1, null, 0), (1, '2026-11-20', 1), (2, null, 2)"],
     ['the row that was received last', [2, 3], "(1, '2026-11-20', 0), (1, '2026-11-20', 2), (2, null, 3)"],

@@ -79,7 +79,7 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     await close();
   });
 
-  it('lets a reader sort and filter a table, and saves what is shown without a formula', async () => {
+  it('lets a reader sort and filter a table, and saves the shown rows without formulas', async () => {
     const { page, errors, close } = await browser.open(path);
     const figure = page.locator('figure').filter({
       has: page.getByRole('heading', {
@@ -117,7 +117,7 @@ describe.skipIf(chromium === undefined)(`the report ${inBrowser}`, () => {
     await close();
   });
 
-  it('keeps the list of contents in view, which a phone folds away', async () => {
+  it('keeps the list of contents in view, and folds it away on a phone', async () => {
     for (const width of [390, 1200]) {
       const { page, close } = await browser.open(path, { width });
       const contents = page.getByRole('navigation', { name: 'Contents' });

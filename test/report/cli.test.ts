@@ -18,7 +18,7 @@ beforeAll(() => {
 afterAll(() => folder.remove());
 
 describe('lotlake report', () => {
-  it('writes the report again, to its place or another', () => {
+  it('writes the report again, to its default path or another', () => {
     const before = readFileSync(path, 'utf8');
     rmSync(path);
     expect(lotlake('report').out).toBe('report.html\n');
@@ -28,7 +28,7 @@ describe('lotlake report', () => {
     expect(readFileSync(answer.report, 'utf8')).toBe(before);
   });
 
-  it('reports that there is no snapshot where nothing is published', () => {
+  it('reports that there is no snapshot if nothing is published', () => {
     const empty = temporaryFolder();
     const { code, err } = runLotlake(empty.path, 'report');
     expect(code).toBe(1);

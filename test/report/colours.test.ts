@@ -72,7 +72,7 @@ describe.each([
   ['light', coloursOf(light)],
   ['dark', coloursOf(dark)],
 ])('the colours of sources in the %s', (_, { sources, paper }) => {
-  it.each(Object.entries(SIGHTS))('differ for eyes with %s', (_, sight) => {
+  it.each(Object.entries(SIGHTS))('are distinguishable with %s', (_, sight) => {
     expect(sources).toHaveLength(4);
     const seen = sources.map((colour) => perceived(times(sight, colour)));
     for (const [i, one] of seen.entries())
@@ -80,7 +80,7 @@ describe.each([
         expect(Math.hypot(...one.map((x, k) => x - (other[k] ?? 0)))).toBeGreaterThan(0.12);
   });
 
-  it('stand out from the paper', () => {
+  it('contrast with the paper', () => {
     for (const colour of sources) {
       const [dim = 0, bright = 0] = [luminance(colour), luminance(paper)].sort((a, b) => a - b);
       expect((bright + 0.05) / (dim + 0.05)).toBeGreaterThan(3);

@@ -9,13 +9,13 @@ describe('a text of the report', () => {
     expect(fill('{label:5 name}', row)).toBe('ford…');
   });
 
-  it('says of a figure without a value that it is not known, or how few values there are', () => {
+  it('says that a figure without a value is unknown, or how few values there are', () => {
     expect(fill('{percent share}', row)).toBe('–');
     expect(fill('{percent share}', { share: -0.0001 })).toBe('0.0%');
     expect(fill('{percent share of values}', row)).toBe('too few (3)');
   });
 
-  it('leaves out what stands in brackets where a value in it is null', () => {
+  it('leaves out a bracketed part if a value in it is null', () => {
     expect(fill('{words name}[, {apart}][ ({values})]', row)).toBe('ford focus rs (3)');
     expect(fill('[{percent share of values}][{apart}]', row)).toBe('too few (3)');
   });

@@ -51,7 +51,7 @@ function drawn(rows: readonly ReturnType<typeof month>[], more: Partial<ChartSpe
 }
 
 describe('a line over time', () => {
-  it('is dashed and hollow where a month is there in part, at its end and within it', () => {
+  it('is dashed and hollow for a partial month, at its end and within it', () => {
     expect(
       drawn([
         month('01', 1),
@@ -63,19 +63,19 @@ describe('a line over time', () => {
     ).toMatchObject({ dashed: 3, hollow: 2, filled: 3, whole: [2, 1] });
   });
 
-  it('is broken where there is no value', () => {
+  it('is broken if a value is missing', () => {
     expect(drawn([month('01', 1), month('02', null), month('03', 3), month('04', 2)])).toMatchObject({
       ...{ dashed: 0, hollow: 0, filled: 3, whole: [1, 2] },
     });
   });
 
-  it('has an interval at each point, of which it shows so much as the values need', () => {
+  it('has an interval at each point, shown as far as the scale of the values reaches', () => {
     const { ticks, ...marks } = drawn([month('01', 100), month('02', 120)]);
     expect(marks).toMatchObject({ whiskers: 2, bands: 1 });
     expect([ticks[0], ticks.at(-1)]).toEqual([0, 140]);
   });
 
-  it('begins about its reference where it has one, and shows whole intervals', () => {
+  it('has a scale near its reference if it has one, and shows whole intervals', () => {
     const { ticks } = drawn([month('01', 100), month('02', 120)], { reference: 100 });
     expect([ticks[0], ticks.at(-1)]).toEqual([0, 1200]);
     const close = [96, 104].map((value, i) => ({

@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => market.close());
 
-it('tells a move of one make that is more than chance, and none of the others', async () => {
+it('reports the significant move of one make, and no move of the others', async () => {
   const moves = await ask(market.connection, 'report/price_moves');
   expect(moves).toMatchObject([{ segment: 'manufacturer', name: 'Make 3', direction: 'less' }]);
   expect(Number(moves[0]?.change)).toBeGreaterThan(0.12);
   expect(Number(moves[0]?.change)).toBeLessThan(0.28);
 });
 
-it('tells the index of the last whole month against the month before', async () => {
+it('compares the index of the last whole month with the month before', async () => {
   const [level, ...others] = await ask(market.connection, 'report/price_level');
   expect(others).toEqual([]);
   const [own] = await market.rows(
@@ -29,7 +29,7 @@ it('tells the index of the last whole month against the month before', async () 
   expect(level).toMatchObject({ index: own?.index, index_low: own?.index_low, prices: own?.prices });
 });
 
-it('draws a point for each price with an estimate, and says how many are far off', () => {
+it('draws a point for each price with an estimate, and counts those that are far off', () => {
   const rows = [
     [100, 100],
     [100, 125],

@@ -17,7 +17,7 @@ async function answer(query: string, tables: string) {
 const SETTINGS = "create table dim_settings as select timestamptz '2026-11-20' as as_of, 5 as minimum_group;";
 
 describe('events of history reports', () => {
-  it('are told apart by their sources, also those of a report that names none', async () => {
+  it('are separated by source, even events of a report that names none', async () => {
     const found = await answer(
       'history_events',
       `create table dim_settings as select 2 as minimum_group;
@@ -44,13 +44,13 @@ describe('moves of the sell-through', () => {
       (select 3 as domain_id, 'copart_com' as domain_name)`,
     );
 
-  it('are those of the last whole month that are more than chance', async () => {
+  it('are the significant moves of the last whole month', async () => {
     const [move, ...more] = await moves([400, 'whole'], [450, 'whole'], [10, 'part']);
     expect(more).toEqual([]);
     expect(move).toMatchObject({ lots: 1000, share: 0.45, share_before: 0.4, direction: 'up' });
   });
 
-  it('need a difference of 1.96 standard errors, and two months that were observed whole', async () => {
+  it('need a difference of 1.96 standard errors, and two fully observed months', async () => {
     // The standard error of two shares of 0.42 of 1,000 is 0.0221.
     expect(await moves([400, 'whole'], [442, 'whole'])).toEqual([]);
     await opened.session.connection.run('drop table sell_through; drop table dim_settings');
@@ -59,7 +59,7 @@ describe('moves of the sell-through', () => {
 });
 
 describe('the sell-through of three months', () => {
-  it('has the counts that were observed, and the interval of Wilson', async () => {
+  it('has the observed counts, and the Wilson interval', async () => {
     const found = await answer(
       'sell_through',
       `create table dim_settings as select timestamptz '2026-11-20' as as_of;
@@ -81,7 +81,7 @@ describe('the sell-through of three months', () => {
 });
 
 describe('the models most traded', () => {
-  it('have medians by month, model year and damage, with intervals of their ranks', async () => {
+  it('have medians by month, model year and damage, with rank intervals', async () => {
     const found = await answer(
       'models',
       `${SETTINGS}

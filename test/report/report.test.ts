@@ -46,7 +46,7 @@ afterAll(() => {
 });
 
 describe('the figures at the top', () => {
-  it('are those of the marts, with their change since the run before', async () => {
+  it('agree with the marts, and show their change since the previous run', async () => {
     const [before] = readdirSync(join(folder.path, 'lake', 'snapshots')).sort();
     const tiles = tilesOf(document);
     const counted: [string, string, string][] = [
@@ -91,7 +91,7 @@ describe('the figures at the top', () => {
 });
 
 describe('the list of contents', () => {
-  it('names all sections, what changed first', () => {
+  it('names all sections, with changes first', () => {
     const ids = [...document.querySelectorAll('section')].map((section) => `#${section.getAttribute('id')}`);
     expect(ids[0]).toBe('#changed');
     for (const list of document.querySelectorAll('nav ul'))
@@ -254,7 +254,7 @@ describe('the charts', () => {
     expect(bare.map((figure) => figure.querySelector('h3')?.textContent)).toEqual([]);
   });
 
-  it('mark a source alike, and say of each point how many values it rests on', () => {
+  it('mark a source the same way, and give the number of values of each point', () => {
     const marks = new Map<string, Set<string | null | undefined>>();
     for (const item of document.querySelectorAll('.legend li')) {
       const fills = marks.get(item.textContent) ?? new Set();
@@ -299,13 +299,13 @@ describe('the charts', () => {
     expect(drawn(borders).length).toBeGreaterThan(500);
   });
 
-  it('say where there is not enough data', () => {
+  it('say if there is not enough data', () => {
     expect(figureOf(document, 'Price by main damage, against sound lots').textContent).toContain(
       'No damage has enough prices yet',
     );
   });
 
-  it('load nothing from outside', () => {
+  it('load nothing from elsewhere', () => {
     const [, script = ''] = html.match(/<script>([\s\S]*?)<\/script>/) ?? [];
     expect(html.replace(script, '').replace('<script></script>', '')).not.toMatch(
       /<script|<link|@import|url\(|src=/,

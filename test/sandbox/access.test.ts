@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 describe('the key', () => {
-  it('is asked for on every request', async () => {
+  it('is required on every request', async () => {
     const sandbox = await start();
     for (const key of ['', 'other']) {
       const got = await get(sandbox, '/cars', { 'x-api-key': key });
@@ -77,20 +77,20 @@ describe('parameters', () => {
     expect((await get(sandbox, path)).status).toBe(400);
   });
 
-  it('simple pagination is what the key says when a request does not', async () => {
+  it('the key decides simple pagination if a request does not', async () => {
     const simple = await get(await start(), '/cars?per_page=2');
     const full = await get(await start({ simplePaginateDefault: 0 }), '/cars?per_page=2');
     expect(simple.body.meta).not.toHaveProperty('total');
     expect(full.body.meta).toHaveProperty('total');
   });
 
-  it('a path that is none is refused with 404', async () => {
+  it('an unknown path is refused with 404', async () => {
     expect((await get(await start(), '/nothing')).status).toBe(404);
   });
 });
 
 describe('the rate', () => {
-  it('is limited where wanted, with 429', async () => {
+  it('is limited on request, with 429', async () => {
     const sandbox = await start({ rate: 2 });
     const answers = await Promise.all([1, 2, 3, 4].map(() => get(sandbox, '/cars?per_page=1')));
     expect(answers.map((got) => got.status).sort()).toEqual([200, 200, 429, 429]);
@@ -107,7 +107,7 @@ describe('the rate', () => {
 });
 
 describe('bodies', () => {
-  it('are gzipped only for clients that take it', async () => {
+  it('are gzipped only for clients that accept it', async () => {
     const sandbox = await start();
     const raw = (encoding: string): Promise<readonly [string | undefined, Buffer]> =>
       new Promise((resolve, reject) => {
@@ -164,7 +164,7 @@ describe('the server', () => {
     await expect(fetch(sandbox.url)).rejects.toThrow();
   });
 
-  it('says when its port is taken', async () => {
+  it('reports that its port is taken', async () => {
     const first = await start();
     await expect(startSandbox({ port: Number(new URL(first.url).port) })).rejects.toThrow(/EADDRINUSE/);
   });

@@ -105,7 +105,7 @@ describe('the definitions', () => {
     }
   });
 
-  it('are what the router follows, with and without optional parts', () => {
+  it('are the routes of the router, with and without optional parts', () => {
     for (const endpoint of endpoints) {
       const filled = endpoint.path.replaceAll(/\{(\w+)\}/g, 'a%20$1');
       const found = matchOf(filled.replaceAll(/[[\]]/g, ''));

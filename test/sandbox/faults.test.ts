@@ -27,14 +27,14 @@ describe('refusals', () => {
     else expect(got.headers.get('retry-after')).toMatch(wanted);
   });
 
-  it('500 once, and 500 for ever', async () => {
+  it('500 once, and 500 forever', async () => {
     await start([{ match: { times: 1 }, fault: { kind: 'server-error' } }]);
     expect([(await get(sandbox, page)).status, (await get(sandbox, page)).status]).toEqual([500, 200]);
     sandbox.setFaults([{ fault: { kind: 'server-error' } }]);
     for (let time = 0; time < 3; time += 1) expect((await get(sandbox, page)).status).toBe(500);
   });
 
-  it('200 that is an error', async () => {
+  it('200 with an error body', async () => {
     await start([{ fault: { kind: 'error-member', message: 'no shard' } }]);
     const got = await get(sandbox, page);
     expect([got.status, got.body]).toEqual([200, { error: 'no shard' }]);
@@ -125,7 +125,7 @@ const bytesOf = async (path: string, headers = {}): Promise<number> => {
 };
 
 describe('pages that do not add up', () => {
-  it('the same page for ever', async () => {
+  it('the same page forever', async () => {
     await start([{ fault: { kind: 'repeat-page' } }]);
     const [one, far] = [
       await get(sandbox, '/cars?per_page=10&page=1'),

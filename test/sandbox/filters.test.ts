@@ -189,7 +189,7 @@ describe('filters keep to', () => {
     },
   );
 
-  it('everything where the parameter is none', async () => {
+  it('everything if the parameter is none', async () => {
     expect(await idsFor('colour=15&seats_from=2')).toEqual(sandbox.world.activeIds());
   });
 
@@ -241,7 +241,7 @@ describe('/search has filters of its own:', () => {
     expect((await get(sandbox, '/search/count?seats=9')).body).toEqual({ count: vans.length });
   });
 
-  it('which /cars ignores', async () => {
+  it('are ignored by /cars', async () => {
     expect(idsOf(await get(sandbox, '/cars?per_page=1000&seats=9', plain))).toEqual(
       sandbox.world.activeIds(),
     );

@@ -72,7 +72,7 @@ describe('every endpoint', () => {
     expect(outside.status).toBe(404);
   });
 
-  it('keeps to one rate over all of them', async () => {
+  it('has one rate limit over all endpoints', async () => {
     await start({ rate: 3 });
     const answers = await Promise.all(paths().map((path) => get(sandbox, path)));
     expect(answers.filter((got) => got.status === 200)).toHaveLength(3);
@@ -88,7 +88,7 @@ describe('the highest rate', () => {
     expect(sandbox.highestRate).toBe(3);
   });
 
-  it('is that of the busiest second, wherever it starts', () => {
+  it('is the rate of the busiest second, wherever it starts', () => {
     const log = (times: readonly number[]) => times.map((at) => ({ at: new Date(at) }));
     expect(highestRate([])).toBe(0);
     expect(highestRate(log([0, 1000, 2000]))).toBe(1);
@@ -162,7 +162,7 @@ describe('the clock over HTTP', () => {
     expect(sandbox.requests).toEqual([]);
   });
 
-  it('asks for the key and for a time that the world has', async () => {
+  it('requires the key and a time that the world has', async () => {
     await start();
     expect((await move({ clock: '2026-12-24T06:00:00Z' }, 'wrong')).status).toBe(403);
     for (const body of [
@@ -180,7 +180,7 @@ describe('the clock over HTTP', () => {
     expect(other.status).toBe(404);
   });
 
-  it('tells the requests so far and their highest rate', async () => {
+  it('reports the requests so far and their highest rate', async () => {
     await start();
     await get(sandbox, '/usa/states');
     const answer = await fetch(`${sandbox.adminUrl}/requests`, { headers: { 'x-api-key': sandbox.apiKey } });

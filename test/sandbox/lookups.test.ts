@@ -42,7 +42,7 @@ const listingOf = (report: Json): string =>
 const pairOf = (lot: Json): string => `${at(lot, 'domain.id')}/${lot.lot}`;
 
 describe('/cars/{car_id}', () => {
-  it('gives a vehicle of the feed with the later members and all its reports', async () => {
+  it('gives a vehicle of the feed with the newer members and all its reports', async () => {
     for (const { vehicle, lots } of seen.filter((_, place) => place % 30 === 0)) {
       const got = await data(`/cars/${vehicle.id}?prices_history=1`);
       expect(got).toMatchObject({ id: vehicle.id, vin: vehicle.vin, title: vehicle.title });
@@ -88,13 +88,13 @@ describe('/cars/{car_id}', () => {
     sandbox.setClock(clock);
   });
 
-  it('knows no vehicle that was merged into another, and none that never was', async () => {
+  it('answers 404 for a vehicle that was merged into another or never existed', async () => {
     expect(merged.length).toBeGreaterThan(0);
     for (const { id } of merged) expect(await status(`/cars/${id}`)).toBe(404);
     for (const id of [0, 1, 999_999_999]) expect(await status(`/cars/${id}`)).toBe(404);
   });
 
-  it('refuses an id that is none', async () => {
+  it('refuses an invalid id', async () => {
     const got = await get(sandbox, '/cars/first');
     expect([got.status, got.body.message]).toEqual([400, expect.stringContaining('car_id')]);
     expect(await status('/cars/100000?prices_history=x')).toBe(400);
@@ -146,7 +146,7 @@ describe('/listing/{domain_id}/{listing_id}', () => {
     expect(found).toBeGreaterThan(korean.length);
   });
 
-  it('has the reports of a listing of sources 1 and 3, where there are some', async () => {
+  it('has the reports of a listing of sources 1 and 3, if there are any', async () => {
     const served = seen.flatMap(({ vehicle }) => reports(vehicle)).map(listingOf);
     const listings = [...new Set(served)].filter((listing) => !listing.startsWith('12/')).slice(0, 10);
     expect(listings.length).toBe(10);
@@ -158,7 +158,7 @@ describe('/listing/{domain_id}/{listing_id}', () => {
     expect(reports(await data(`/listing/3/${bare?.lot}`))).toEqual([]);
   });
 
-  it('answers 404 for a listing of another source, or none, and 400 for a source that is none', async () => {
+  it('answers 404 for a listing of another source or an unknown one, and 400 for an unknown source', async () => {
     const lot = seen.flatMap((one) => one.lots).find((one) => at(one, 'domain.id') === 3);
     expect(await status(`/listing/1/${lot?.lot}`)).toBe(404);
     expect(await status('/listing/12/none')).toBe(404);
@@ -183,7 +183,7 @@ describe('/search-vin/{vin}', () => {
     }
   });
 
-  it('adds prices where asked', async () => {
+  it('adds prices on request', async () => {
     const priced = seen.find(
       ({ vehicle, lots }) =>
         vehicle.vin !== '' && vehicle.vin !== null && lots.some((lot) => listOf(lot.prices).length > 0),
@@ -193,7 +193,7 @@ describe('/search-vin/{vin}', () => {
     expect((await get(sandbox, path)).text).not.toContain('"prices"');
   });
 
-  it('finds archived vehicles, and 404 where there is none', async () => {
+  it('finds archived vehicles, and answers 404 if there is none', async () => {
     const alone = archived.find(
       (vehicle) =>
         typeof vehicle.vin === 'string' && vehicle.vin.length === 17 && !vins().includes(vehicle.vin),
@@ -224,7 +224,7 @@ describe('/search-lot/{lot}/{domain}', () => {
     },
   );
 
-  it('finds archived lots, and lots that went over to another vehicle', async () => {
+  it('finds archived lots, and lots that moved to another vehicle', async () => {
     for (const record of records.slice(0, 20))
       expect((await data(`/search-lot/${record.lot}`)).id).toBe(record.car_id);
     let moved = 0;
@@ -253,7 +253,7 @@ describe('/search-lot/{lot}/{domain}', () => {
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('search_by_id')]);
   });
 
-  it('refuses a source that is none, and answers 404 for a lot that is none', async () => {
+  it('refuses an unknown source, and answers 404 for an unknown lot', async () => {
     const refused = await get(sandbox, '/search-lot/30000000/auction_com');
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('domain')]);
     for (const lot of ['0', 'abc', '9999999999', '30000000'])

@@ -14,7 +14,7 @@ const mean = (values: readonly number[]): number =>
 const logRatio = (bid: number, expected: number): number => Math.log(bid / expected);
 
 describe('the planted market', () => {
-  it('is what sold prices follow, with the noise that is written down', () => {
+  it('explains sold prices up to the declared noise', () => {
     const dear = sold.filter(({ attempt }) => attempt.expected > 1000);
     const noise = dear.map(({ attempt }) => logRatio(attempt.bid, attempt.expected));
     expect(noise.length).toBeGreaterThan(1000);
@@ -31,7 +31,7 @@ describe('the planted market', () => {
     expect(markup).toBeLessThan(market.buyNowMarkup * 1.1);
   });
 
-  it('loses with age, mileage, damage, title, claims and accident', () => {
+  it('lowers prices by age, mileage, damage, title, claims and accident', () => {
     const at = Date.UTC(2026, 10, 1);
     const facts = {
       newPrice: 30_000,
@@ -57,7 +57,7 @@ describe('the planted market', () => {
     expect(expectedPrice({ ...facts, domain: 3 }, at)).toBeGreaterThan(price);
   });
 
-  it('values wear and minor scratches as no damage, and near-duplicates alike', () => {
+  it('values wear and minor scratches as no damage, and near-duplicate damages alike', () => {
     expect([1, 2].map((id) => damageFactors.get(id))).toEqual([1, 1]);
     const rear = damages.filter((damage) => ['Rear', 'Rear End', 'Re'].includes(damage.name));
     expect(new Set(rear.map((damage) => damage.factor)).size).toBe(1);
@@ -71,7 +71,7 @@ describe('the planted market', () => {
     expect(wearFactor(2024, 40_000, Date.UTC(2026, 0, 1))).toBeLessThan(1);
   });
 
-  it('keeps bids of unsold lots below what they are worth', () => {
+  it('keeps bids of unsold lots below their value', () => {
     const unsold = lots.flatMap((lot) => lot.attempts.filter((attempt) => !attempt.sold));
     expect(mean(unsold.map((attempt) => attempt.bid / attempt.expected))).toBeLessThan(0.8);
   });
@@ -101,7 +101,7 @@ describe('records', () => {
     expect(hammered.every((price) => bids.has(`${price.lot_id} ${price.bid}`))).toBe(true);
   });
 
-  it('of statistics stand for the lots that are sold', () => {
+  it('of statistics agree with the sold lots', () => {
     const rows = world.statistics();
     expect(rows.length).toBeGreaterThan(200);
     expect(

@@ -17,7 +17,7 @@ const named = (list: readonly Json[]): Map<unknown, unknown> =>
   new Map(list.map((row) => [row.id, row.name]));
 
 describe('/usa/damages', () => {
-  it('has about 2,300 rows over three pages, those of lots among them, junk from about 100 on', async () => {
+  it('has about 2,300 rows over three pages, including the damages of lots, and junk after about 100', async () => {
     const pages = await Promise.all([1, 2, 3, 4].map((page) => ask(`/usa/damages?page=${page}`)));
     expect(pages.map((page) => page.body.data?.length)).toEqual([1000, 1000, 300, 0]);
     const rows = pages.flatMap((page) => page.body.data ?? []);

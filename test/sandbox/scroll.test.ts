@@ -49,7 +49,7 @@ describe('the scroll form of /cars', () => {
     ]);
   });
 
-  it('ends with empty data where the last answer was full', async () => {
+  it('ends with empty data if the last answer was full', async () => {
     await start();
     const count = sandbox.world.activeIds().length;
     const pages = await walked(`limit=${count}`);
@@ -59,7 +59,7 @@ describe('the scroll form of /cars', () => {
     ]);
   });
 
-  it('takes 1000 records an answer by default, at most 2000', async () => {
+  it('gives 1000 records per answer by default, at most 2000', async () => {
     await start({ vehicles: 2100 });
     const ids = sandbox.world.activeIds();
     expect(idsOf(await ask('scroll_time=5'))).toEqual(ids.slice(0, 1000));
@@ -76,7 +76,7 @@ describe('the scroll form of /cars', () => {
     expect(pages.flatMap((page) => idsOf(page))).toEqual(wanted);
   });
 
-  it('goes through the feed as it was when it started', async () => {
+  it('serves the feed as it was when the scroll started', async () => {
     await start();
     const { world } = sandbox;
     const pages = await walked('limit=100', () => sandbox.setClock(minutes(-30 * 24 * 60)));
@@ -96,7 +96,7 @@ describe('the scroll form of /cars', () => {
 });
 
 describe('a scroll that cannot go on is refused with 400:', () => {
-  it('expired, after ten minutes or what it asked for', async () => {
+  it('expired, after ten minutes or the requested time', async () => {
     await start();
     const [usual, short] = [await ask('limit=50'), await ask('limit=50&scroll_time=1')];
     sandbox.setClock(minutes(2));
@@ -117,7 +117,7 @@ describe('a scroll that cannot go on is refused with 400:', () => {
     }
   });
 
-  it('used up, as continuation requests are finite', async () => {
+  it('exhausted, since continuation requests are finite', async () => {
     await start({ scrollRequests: 3 });
     let got = await ask('limit=10');
     for (let request = 0; request < 3; request += 1) got = await ask(`scroll_id=${scrollId(got)}`);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 describe('/search', () => {
-  it('gives the vehicles of /cars without their reports, all with the later members', async () => {
+  it('gives the vehicles of /cars without their reports, all with the newer members', async () => {
     const got = await get(sandbox, '/search?per_page=1000&prices_history=1');
     expect(idsOf(got)).toEqual(sandbox.world.activeIds());
     for (const record of got.body.data ?? []) {

@@ -49,7 +49,7 @@ describe('lots of a world hold each form that a member was seen in', () => {
     expect(formsAt(lots, path)).toEqual(expect.arrayContaining(wanted));
   });
 
-  it('and so do vehicles', () => {
+  it('vehicles hold each form too', () => {
     for (const name of ['generation', 'engine', 'cylinders', 'drive_wheel', 'vin']) {
       expect(formsAt(vehicles, name)).toContain('null');
     }
@@ -192,7 +192,7 @@ describe('a world holds', () => {
 });
 
 describe('figures of a world', () => {
-  it('are about as large as real records', () => {
+  it('match the size of real records', () => {
     const sizes = [1, 3, 12].map((domain) =>
       world
         .activeIds([domain])
@@ -210,7 +210,7 @@ describe('figures of a world', () => {
     expect(mean(sizes.flat())).toBeLessThan(10_500);
   });
 
-  it('have a sale date and prices as often as the real ones', () => {
+  it('have a sale date and prices as often as real records', () => {
     const open = lots.filter(
       (lot) => at(lot, 'domain.id') !== 12 && listOf(lot.prices).length === 0 && at(lot, 'status.id') !== 6,
     );

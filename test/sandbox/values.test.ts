@@ -66,7 +66,7 @@ describe('a world of 6,000 vehicles', () => {
     }
   });
 
-  it('has dates as exact as a time, a day, a month and a year, with other offsets and without one', () => {
+  it('has dates precise to a time, a day, a month and a year, with several offsets and without one', () => {
     const forms = events.map(({ occurred_at }) => String(occurred_at));
     for (const form of [/^\d{4}$/, /^\d{4}-\d\d$/, /^\d{4}-\d\d-\d\d$/, /\+09:00$/, /-05:00$/])
       expect(forms.filter((text) => form.test(text)).length, String(form)).toBeGreaterThan(2);

@@ -42,7 +42,7 @@ describe('the vehicle numbers of a world', () => {
     ).toBeLessThan(0.2);
   });
 
-  it('tell the model year, which is off by one in a few', () => {
+  it('encode the model year, which is off by one in a few', () => {
     const yearOf = (vin: string) =>
       'ABCDEFGHJKLMNPRSTVWXY123456789'.indexOf(vin[9] ?? '') + (/\d/.test(vin[6] ?? '') ? 1980 : 2010);
     const differences = real.map(({ vin, year }) => yearOf(vin) - year);

@@ -8,7 +8,7 @@ const bytes = (world: World, ids: readonly number[]): (string | undefined)[] =>
   ids.map((id) => world.vehicleJson(id, { pricesHistory: true }));
 
 describe('a world', () => {
-  it('is the same, byte for byte, whenever it is made from the same seed, size and clock', () => {
+  it('is byte-equal for the same seed, size and clock', () => {
     const [one, other] = [createWorld({ seed: 7, vehicles: 300 }), createWorld({ seed: 7, vehicles: 300 })];
     expect(other.activeIds()).toEqual(one.activeIds());
     // The other way round: no record may depend on which were made before it.
@@ -63,7 +63,7 @@ describe('a world', () => {
     expect(() => createWorld({ seed: 0.5 })).toThrow(SandboxError);
   });
 
-  it('has no vehicle that is not in the feed', () => {
+  it('returns no vehicle that is not in the feed', () => {
     const world = createWorld({ vehicles: 100 });
     const gone = createWorld({ vehicles: 100, clock: later(-200) }).activeIds()[0] ?? 0;
     expect([0, -5, 1, 1e12, 100_001.5, gone].map((id) => world.vehicleJson(id))).toEqual(
@@ -97,7 +97,7 @@ describe('a night', () => {
   const after = before.at(later(1));
   const both = after.activeIds().filter((id) => before.vehicleJson(id) !== undefined);
 
-  it('changes only some vehicles, and leaves every other byte for byte', () => {
+  it('changes only some vehicles, and leaves the others byte-equal', () => {
     const changed = new Set(after.activeIds(undefined, before.now + 1));
     const [was, is] = [bytes(before, both), bytes(after, both)];
     const differing = both.filter((_, place) => was[place] !== is[place]);
@@ -114,7 +114,7 @@ describe('a night', () => {
     expect(fresh.every((id) => id > known)).toBe(true);
   });
 
-  it('moves lots of vehicles that left to the archive, or to the vehicle that they turned out to be', () => {
+  it('moves lots of departed vehicles to the archive, or to the vehicle that they turned out to be', () => {
     const month = before.at(later(20));
     const [was, is] = [vehicleOfLot(before), vehicleOfLot(month)];
     const archived = new Set([...before.archivedLotIds(), ...month.archivedLotIds()]);

@@ -17,7 +17,7 @@ describe.each(Object.values(streams))('the contract of $name', (stream) => {
     expect(unclear.map(({ path, description }) => [path, description])).toEqual([]);
   });
 
-  it('gives each member a type that any reader of Parquet knows', () => {
+  it('gives each member a type that any Parquet reader knows', () => {
     const allowed = ['BIGINT', 'DOUBLE', 'VARCHAR', 'BOOLEAN', 'TIMESTAMPTZ', 'JSON', 'STRUCT', 'LIST'];
     expect([...new Set(nodes.map(({ duckdb }) => duckdb))].filter((type) => !allowed.includes(type))).toEqual(
       [],
@@ -70,7 +70,7 @@ describe('fields', () => {
   };
   const lot = (members: object): object => ({ id: 1, lots: [{ id: 2, ...members }] });
 
-  it('may be missing or null, keys excepted', () => {
+  it('may be missing or null, except keys', () => {
     expect(refused(streams.cars, { id: 1 })).toEqual([]);
     const nulls = [...streams.cars.contract.members.keys()].map((name) => [name, null]);
     expect(refused(streams.cars, { ...Object.fromEntries(nulls), id: 1 })).toEqual([]);

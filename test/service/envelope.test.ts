@@ -28,7 +28,7 @@ describe('the envelope of a page', () => {
     expect(envelopeSchema.safeParse(envelope)).toMatchObject({ success: true, data: envelope });
   });
 
-  it('may have its page size as a text', () => {
+  it('may give its page size as a text', () => {
     expect(envelopeSchema.parse({ meta: { per_page: '50' } }).meta?.per_page).toBe(50);
   });
 

@@ -23,7 +23,7 @@ describe('the message of an error body', () => {
     expect(messageOfBody(body)).toBe(expected);
   });
 
-  it('is shortened where it is not JSON, or not a message', () => {
+  it('is shortened if it is not JSON, or not a message', () => {
     expect(messageOfBody(`<html>${'x'.repeat(5000)}`)?.length).toBe(200);
     expect(messageOfBody(JSON.stringify({ error: { list: 'x'.repeat(5000) } }))?.length).toBe(200);
   });
@@ -41,7 +41,7 @@ describe('the error of a failed answer', () => {
     expect(codes.size).toBe(7);
   });
 
-  it('is told from others by its code', () => {
+  it('is distinguished by its code', () => {
     const error = errorFromAnswer({ ...facts, status: 404 });
     expect(isFailure(error, 'SERVICE_BAD_REQUEST', 'SERVICE_NOT_FOUND')).toBe(true);
     expect(isFailure(error, 'SERVICE_BAD_REQUEST')).toBe(false);
@@ -56,7 +56,7 @@ describe('the error of a failed answer', () => {
     expect(errorFromAnswer({ ...facts, status: 500, detail: '' }).message).toMatch(/page=3$/);
   });
 
-  it('says which errors a key or a wait can solve', () => {
+  it('shows which errors a key or a wait can solve', () => {
     const outcomes = Object.fromEntries(
       statuses.map((status) => [status, errorFromAnswer({ ...facts, status }).outcome]),
     );
@@ -64,7 +64,7 @@ describe('the error of a failed answer', () => {
     expect(outcomes).toMatchObject({ 429: 'unavailable', 500: 'unavailable', 503: 'unavailable' });
   });
 
-  it('keeps its cause where there was no answer', () => {
+  it('keeps its cause if there was no answer', () => {
     const cause = new Error('ECONNRESET');
     const error = new ServiceError('SERVICE_UNREACHABLE', { ...facts, detail: cause.message, cause });
     expect(error).toMatchObject({ cause, status: undefined, retryable: true });

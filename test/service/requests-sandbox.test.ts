@@ -121,7 +121,7 @@ describe('a request within its limits', () => {
     expect(next.text).not.toBe(first.text);
   });
 
-  it('finds what the world has', async () => {
+  it('finds the vehicles of the world', async () => {
     const { world } = sandboxes.unlimited;
     const [car = 0] = world.activeIds();
     const { lot, domain } = lotAt(recordsOf(world, [car]), 0);

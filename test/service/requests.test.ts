@@ -17,7 +17,7 @@ function refusal(name: Name, parameters: unknown): LotlakeError {
 }
 
 describe('a request', () => {
-  it('has its path and its query in the names of the service', () => {
+  it('uses the names of the service in its path and query', () => {
     expect(requests.cars()).toEqual({ path: '/cars', query: {} });
     expect(
       requests.cars({ domain_id: 12, minutes: 90, prices_history: false, per_page: 7, page: undefined }),
@@ -54,7 +54,7 @@ describe('a request', () => {
     expect(requests.searchLot.from({ lot: '77', domain: name, prices_history: true })).toEqual(expected);
   });
 
-  it('escapes parameters of its path, so that they never lead to another one', () => {
+  it('escapes parameters of its path, so that they never lead to another path', () => {
     for (const text of [
       'a/b',
       '../cars',

@@ -118,7 +118,7 @@ const askedSince = (service: Sandbox, since: number): string[] =>
   });
 
 /** About 10 minutes. Random moments: a failure names its own. */
-it('50 runs that are killed at random are resumed under another setting, with the result of an undisturbed run', async () => {
+it('50 randomly killed runs are resumed under another setting, with the result of an undisturbed run', async () => {
   const expected = new Map<string, { readonly left: unknown; readonly ms: number }>();
   for (const { name, args, base, service, left } of WORKS) {
     const output = at(`${name}-undisturbed`);

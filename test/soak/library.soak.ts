@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe('an open lake', () => {
-  it('tells its tables and gives their rows', async () => {
+  it('lists its tables and gives their rows', async () => {
     const lots = lake.tables.find(({ name }) => name === 'lots');
     expect(lots?.rows).toBeGreaterThan(200);
     expect(await lake.query('select count(*) as n from lots')).toEqual([{ n: lots?.rows }]);
@@ -55,12 +55,12 @@ describe('an open lake', () => {
     expect(again).toEqual(parquet);
   });
 
-  it('goes on after a reader stopped early', async () => {
+  it('stays usable after a reader stopped early', async () => {
     for await (const _ of lake.stream('select * from range(1000000)', 'csv')) break;
     expect(await lake.query('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('refuses what writes and what is wrong, and goes on', async () => {
+  it('refuses writes and wrong queries, and stays usable', async () => {
     for (const sql of ["copy (select 1) to 'x.csv'", 'drop table lots', 'select nothing from lots', ''])
       await expect(lake.query(sql), sql).rejects.toMatchObject({ code: 'SHARE_QUERY' });
     expect(await lake.query('select 1 as one')).toEqual([{ one: 1 }]);

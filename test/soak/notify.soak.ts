@@ -104,7 +104,7 @@ const sample = (name: string): number =>
 const SUCCESS = 'lotlake_last_success_timestamp_seconds{pipeline="nightly"}';
 let succeeded: number;
 
-it('a night is told by metrics, events and a notice that others can read', async () => {
+it('a night reports itself by metrics, events and a notice that others can read', async () => {
   const { code, err } = await run('nightly');
   expect(code, err).toBe(0);
   expect(err).not.toMatch(/warning +(the|OpenLineage)/);
@@ -127,7 +127,7 @@ it('a night is told by metrics, events and a notice that others can read', async
 
 const runIds = (): string[] => readdirSync(layoutOf(at('lake')).runs).sort();
 
-it('a run that is refused is told, and leaves the last success in the metrics', async () => {
+it('a refused run is reported, and leaves the last success in the metrics', async () => {
   expect((await run('nightly', { LOTLAKE_API_KEY: 'a-wrong-key' })).code).toBe(3);
   expect(notices).toMatchObject([{ run: { outcome: 'refused', exit_code: 3 } }]);
   expect(types().slice(-2)).toEqual(['START', 'FAIL']);
@@ -135,7 +135,7 @@ it('a run that is refused is told, and leaves the last success in the metrics', 
   expect(sample(SUCCESS)).toBe(succeeded);
 });
 
-it('a run that was killed is told by the next one', async () => {
+it('a killed run is reported by the next one', async () => {
   expect((await run('nightly', { LOTLAKE_KILL_AT: 'reconcile.begun' })).code).toBeNull();
   expect(notices).toEqual([]);
   expect((await run('nightly')).code).toBe(0);
@@ -145,7 +145,7 @@ it('a run that was killed is told by the next one', async () => {
   expect(ended[0]?.run.runId).toBe(ended[1]?.run.runId);
 });
 
-it('receivers that fail change nothing but the time, by ten seconds at most', async () => {
+it('failing receivers delay a run by ten seconds at most, and change nothing else', async () => {
   const bad = { LOTLAKE_LINEAGE_TO: `${url}/silent`, LOTLAKE_NOTIFY_URL: `${url}/reset` };
   const folderInTheWay = at('lake');
   const { code, err } = await run('nightly', { ...bad, LOTLAKE_METRICS: `${folderInTheWay}/lake/no.prom` });
@@ -157,7 +157,7 @@ it('receivers that fail change nothing but the time, by ten seconds at most', as
   expect(JSON.parse(records.at(-1) ?? '')).toMatchObject({ outcome: 'published', exit_code: 0 });
 });
 
-it('an interrupted run ends soon, whoever does not answer', async () => {
+it('an interrupted run ends soon, even if receivers do not answer', async () => {
   const env = told({ LOTLAKE_LINEAGE_TO: `${url}/silent` });
   const started = startLotlake(['run', 'nightly'], {
     url: sandbox.url,
@@ -174,7 +174,7 @@ it('an interrupted run ends soon, whoever does not answer', async () => {
   expect(seconds).toBeLessThan(6);
 });
 
-it('an alarm is told once, when a snapshot has it and the one before had not', async () => {
+it('an alarm is reported once, when a snapshot has it and the one before did not', async () => {
   const world = await startSandbox({ vehicles: 20, seed: 7, clock: new Date('2026-11-18T04:00:00Z') });
   const records = recordsOf(world.world);
   await world.close();

@@ -83,7 +83,7 @@ describe('nights with an own model', () => {
     rmSync(exported, { recursive: true });
   });
 
-  it('compare a change of it before they publish it', async () => {
+  it('compare a change of it before publishing', async () => {
     const sql = pageFiles()['bargains.sql'] ?? '';
     write('bargains.sql', sql.replace('buy_now < low_80', 'buy_now < low_80 / 2'));
     const { path } = JSON.parse(lotlake('model', '--select', 'bargains', '--json'));
@@ -97,7 +97,7 @@ describe('nights with an own model', () => {
     expect((await run(incremental, 2)).published).toBe(false);
   });
 
-  it('publish without a model that fails, and say so until it is mended', async () => {
+  it('publish without a failing model, and report it until it is fixed', async () => {
     write('more.sql', 'select no_such as lot_id from bargains');
     write('more.yml', 'description: x\ngrain: x\nkey: [lot_id]\ncolumns: { lot_id: { description: x } }\n');
     const night = await run(nightly, 24);
@@ -112,7 +112,7 @@ describe('nights with an own model', () => {
     expect(lotlake('status')).not.toContain('your model');
   });
 
-  it('are held by its tests, and ask for nothing where it is not valid', async () => {
+  it('are held by its tests, and send no request if it is not valid', async () => {
     write(
       'more.yml',
       'description: x\ngrain: x\nkey: [lot_id]\ncolumns: { lot_id: { description: x } }\ntests: [{ kind: expression, sql: "false" }]\n',

@@ -51,7 +51,7 @@ function discountOf(claims: number, accident: 'yes' | 'no'): { count: number; di
 
 /** About a minute and a half. The discounts that the sandbox planted, in what source 12 asks. */
 describe('accident_discount', () => {
-  it.each([1, 2])('finds what %i claims take off without an accident', (claims) => {
+  it.each([1, 2])('finds the planted discount of %i claims without an accident', (claims) => {
     const { count, discount } = discountOf(claims, 'no');
     const planted = claims * Math.log(market.claimFactor);
     print(`${claims} claims`, Math.exp(discount), market.claimFactor ** claims, count);
@@ -59,7 +59,7 @@ describe('accident_discount', () => {
     expect(margin(count), 'enough lots to separate the discount from none').toBeLessThan(-planted);
   });
 
-  it('finds what an accident takes off, claims being equal', () => {
+  it('finds the planted discount of an accident at equal claims', () => {
     const pairs = [1, 2].map((claims) => ({
       hit: discountOf(claims, 'yes'),
       spared: discountOf(claims, 'no'),

@@ -58,7 +58,7 @@ async function resultsOf(attempts: string) {
 }
 
 /** About 4 minutes. */
-it('odds of six weeks foretell how many of the next attempts sell', { timeout: 900_000 }, async () => {
+it('odds over six weeks predict how many of the next attempts sell', { timeout: 900_000 }, async () => {
   for (let day = 0; day <= ODDS_AT; day += STEP) await night(day);
   await duck.query(`create table odds as from '${lake}/sell_through_odds/*.parquet'`);
   for (let day = ODDS_AT + STEP; day <= END_AT; day += STEP) await night(day);

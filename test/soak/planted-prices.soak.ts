@@ -136,7 +136,7 @@ describe.each(sizes)('the prices of worlds of %i vehicles with three seeds', (ve
     expect(inside / all).toBeGreaterThanOrEqual(0.9);
   });
 
-  it('have estimates far nearer than the median of the model year, for nearly every lot', async () => {
+  it('have estimates far nearer to the price than the median of the model year, for nearly every lot', async () => {
     for (const { rows } of nights) {
       const [compared] = await rows(`
         with sold as (
@@ -156,7 +156,7 @@ describe.each(sizes)('the prices of worlds of %i vehicles with three seeds', (ve
     }
   });
 
-  it('hold their 80 % intervals in 77 to 83 % of the back-test', async () => {
+  it('lie inside their 80 % intervals in 77 to 83 % of the back-test', async () => {
     const judged = await Promise.all(
       nights.map(({ rows }) =>
         rows(`select * from price_accuracy where market = 'auction' and segment = 'all'`),

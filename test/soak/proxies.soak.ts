@@ -49,7 +49,7 @@ async function lotlake(...args: readonly string[]) {
 }
 
 describe('a proxy', () => {
-  it('that stands in .env is between this machine and a service of https', async () => {
+  it('from .env is used for an https service', async () => {
     const proxy = await startProxy(`https://127.0.0.1:${Object(service.address()).port}`);
     const variables = {
       ...{ LOTLAKE_BASE_URL: 'https://service.test/api', LOTLAKE_API_KEY: sandbox.apiKey },
@@ -68,7 +68,7 @@ describe('a proxy', () => {
     proxy.close();
   }, 300_000);
 
-  it('is between this machine and a mirror', async () => {
+  it('is used for a mirror', async () => {
     const object = '<Contents><Key>p/a</Key><Size>1</Size></Contents>';
     const s3 = await serve((_, response) => response.end(`<ListBucketResult>${object}</ListBucketResult>`));
     const proxy = await startProxy(s3.url);

@@ -141,7 +141,7 @@ const HEAD =
     .concat('\n') ?? '';
 
 describe('lotlake run on a terminal', () => {
-  it('shows a line a stream and a line a step, which wrap at no moment, as docs/terminal.md has them', async () => {
+  it('shows one line per stream and per step, which never wrap, as docs/terminal.md has them', async () => {
     const first = await record(NIGHT, { columns: 80, env: { ...SERVICE, ...SCROLL, LOTLAKE_RATE: '1000' } });
     expect(first.code, first.bytes).toBe(0);
     const narrow = await record(NIGHT, { columns: 60, env: { ...SLOW, NO_COLOR: '1' } });
@@ -161,7 +161,7 @@ describe('lotlake run on a terminal', () => {
     expect(shapeOf(page)).toBe(shapeOf(readFileSync(DOCUMENT, 'utf8')));
   }, 300_000);
 
-  it('leaves the terminal in order where it is interrupted, and counts the time left anew where it is resumed', async () => {
+  it('leaves the terminal in order when interrupted, and restarts the time estimate when resumed', async () => {
     let pressed = false;
     const interrupted = await record(NIGHT, {
       columns: 80,
@@ -186,7 +186,7 @@ describe('lotlake run on a terminal', () => {
     expect(resumed.last.join('\n')).toMatch(/^resuming pass \S+ of cars with \d+ pages$/m);
   }, 300_000);
 
-  it('is a log of lines where the terminal is dumb', async () => {
+  it('is a log of lines on a dumb terminal', async () => {
     const { code, bytes } = await record(NIGHT, {
       columns: 60,
       env: { ...SERVICE, LOTLAKE_RATE: '1000', TERM: 'dumb' },

@@ -106,15 +106,15 @@ describe('a lake after a year of nights, each with a vacuum', () => {
     process.stdout.write(`${JSON.stringify({ young, old }, null, 1)}\n${seconds.join(', ')}\n`);
   }, 7_200_000);
 
-  it('takes no more time than its history makes it take', () => {
+  it('takes no more time than its history explains', () => {
     expect(median(times.year) / median(times.history)).toBeLessThan(1.2);
   });
 
-  it('has one file in each partition of a table whose month is over', () => {
+  it('has one file in each partition whose month is over', () => {
     expect(old.past_files).toBe(old.past_partitions);
   });
 
-  it('takes no more disk than after a month, besides tables and records', () => {
+  it('takes no more disk than after a month, apart from tables and records', () => {
     expect(old.snapshots).toBe(young.snapshots);
     expect(old.other_files / young.other_files).toBeLessThan(1.2);
     expect(old.other_bytes / young.other_bytes).toBeLessThan(1.2);

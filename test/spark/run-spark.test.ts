@@ -26,7 +26,7 @@ describe('a script on Spark', () => {
   const begin = `echo '-- lotlake on Spark 4.1.4 45b9b17'`;
   const step = `echo '-- lotlake step'`;
 
-  it('gives the rows of each step, and ignores what is no row', async () => {
+  it('gives the rows of each step, and ignores other lines', async () => {
     const row = `echo '-- lotlake row {"a":2,"b":null}'`;
     const submit = command(`${begin}; echo 1; echo '{started}'; ${step}; echo '{"a":1}'; ${row}; ${step}`);
     const heard: string[] = [];
@@ -41,7 +41,7 @@ describe('a script on Spark', () => {
     expect(args).toContain('--conf spark.sql.session.timeZone=UTC');
   });
 
-  it('names the step that failed, with what Spark says of it and without its stack trace', async () => {
+  it('names the failed step, with the message of Spark and without its stack trace', async () => {
     const submit = command(
       `${begin}; ${step}
        echo '26/11/23 06:24:13 WARN NativeCodeLoader: Unable to load' >&2
@@ -56,7 +56,7 @@ describe('a script on Spark', () => {
     });
   });
 
-  it('says that Spark did not start, or ended early, or was ended from outside', async () => {
+  it('says whether Spark did not start, ended early, or was killed', async () => {
     const failed = (message: string) => ({ code: 'SPARK_FAILED', message });
     const run = (body: string) => runSpark(steps, { submit: command(body) });
     await expect(run(`echo 'All masters are unresponsive!' >&2; exit 1`)).rejects.toMatchObject(
@@ -95,7 +95,7 @@ describe('a script on Spark', () => {
 });
 
 describe('the script', () => {
-  it('runs by spark-submit with the driver of spark-sql', () => {
+  it('runs through spark-submit with the driver of spark-sql', () => {
     const given = submitArguments(
       ['/opt/spark/bin/spark-submit', '--master', 'spark://host:7077'],
       '/tmp/x.sql',
@@ -109,7 +109,7 @@ describe('the script', () => {
     ]);
   });
 
-  it('asks for the rows of a query as JSON, and marks the end of each step', () => {
+  it('requests the rows of a query as JSON, and marks the end of each step', () => {
     const lines = scriptOf([{ name: 'a', statements: ['create view v as select 1'], query: 'select 2' }]);
     expect(lines.split(';\n').map((line) => line.split('(')[0])).toEqual([
       "select '-- lotlake on Spark ' || version",

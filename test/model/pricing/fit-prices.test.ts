@@ -80,7 +80,7 @@ describe('prices without a trend, with a shock in one make and month, and a sour
     expect(Number(judged?.inside_80)).toBeLessThan(0.83);
   });
 
-  it('judges the last six months by what was known before them', async () => {
+  it('back-tests the last six months with the data before them', async () => {
     const months = await market.rows(
       `select level, prices from price_accuracy where segment = 'month' order by level`,
     );
@@ -103,7 +103,7 @@ describe('prices without a trend, with a shock in one make and month, and a sour
     expect(a).toEqual(b);
   });
 
-  it('names what moves an estimate most, in money', async () => {
+  it('names the largest drivers of an estimate, in money', async () => {
     const [burnt] = await market.rows(`
       select e.* from price_estimates e join price_inputs p using (lot_id)
       where p.damage_main_group = 'd5' and p.title_brand = 't0' and p.age_years between 4 and 6 limit 1`);
@@ -112,7 +112,7 @@ describe('prices without a trend, with a shock in one make and month, and a sour
   });
 });
 
-it(`begins the index at its first month, and takes the season out of it once there are two years`, async () => {
+it(`begins the index at its first month, and removes the season once there are two years`, async () => {
   const season = Array.from({ length: 12 }, (_, i) => 0.1 * Math.sin((i * Math.PI) / 6));
   const market = await fitted(lotsOf({ lots: 8_000, months: 30, trend: -0.01, season }));
   const index = await market.rows(`select * from price_index where segment = 'all' order by month`);
@@ -166,7 +166,7 @@ it('lets a few absurd lots move no other estimate by more than 2 %', async () =>
   );
 });
 
-it('knows the month of a price that was paid, though the back-test did not', async () => {
+it('uses the month of a paid price, which the back-test did not know', async () => {
   const market = await fitted(lotsOf({ lots: 2_000, months: 9, trend: -0.04 }));
   const [beside] = await market.rows(`
     select avg((price < low_80)::int) as below, avg((price > high_80)::int) as above
@@ -208,7 +208,7 @@ it('gives the same numbers twice', async () => {
   expect(both[0]).toEqual(both[1]);
 });
 
-it('finds what a damage costs one make alone, and lets small groups lean on the others', async () => {
+it('finds the effect of a damage on one make, and pools small groups with the others', async () => {
   const special = { make: 3, damage: 4, change: -0.4 };
   const market = await fitted(lotsOf({ lots: 6_000, special }));
   const found = await market.rows(`
@@ -240,7 +240,7 @@ it('finds what a damage costs one make alone, and lets small groups lean on the 
   for (const row of small) expect(row).toMatchObject({ is_pooled: true, own_effect: null });
 });
 
-it('follows vehicles that were sold twice, where there are enough of them', async () => {
+it('follows vehicles that were sold twice, if there are enough of them', async () => {
   const lots = lotsOf({ lots: 8_000, trend: -0.02 });
   // Each vehicle has two lots of any kind and month.
   const market = await fitted(

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { openTemporarySession } from '../../../src/duck/session.js';
 import { writeRows } from '../../../src/model/pricing/rows.js';
 
-it('leaves no file where the lots cannot be read', async () => {
+it('leaves no file if the lots cannot be read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lotlake-rows-'));
   const { session, close } = await openTemporarySession({ memory: '100MB' });
   const path = join(folder, 'rows.tmp');

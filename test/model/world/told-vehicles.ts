@@ -23,7 +23,7 @@ function commonOf(values: readonly (number | undefined)[]): number | undefined {
   return others.length === 0 ? first : undefined;
 }
 
-/** The cars of lots that only the archive feed told of, by id: what cars whose VINs begin alike have in common. */
+/** The cars of lots that only the archive feed reported, by id: what cars whose VINs begin alike have in common. */
 export function toldVehicles(
   cars: readonly VehicleRecord[],
   archivedLots: readonly ArchivedLotRecord[],

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => night.close());
 
 describe(`the marts of a world of ${vehicles} vehicles`, () => {
-  it('have an oracle each', () => {
+  it('each have an oracle', () => {
     expect([...known.keys()]).toEqual(models.map(({ name }) => name).sort());
   });
 
@@ -39,7 +39,7 @@ describe(`the marts of a world of ${vehicles} vehicles`, () => {
     },
   );
 
-  it('show as rolled back the odometers that were wound back, where a workshop wrote down more before', async () => {
+  it('show an odometer as rolled back if it was wound back below what a workshop recorded', async () => {
     const { world } = night.sandbox;
     const visible = night.cars.filter(({ lots, vehicle_history_reports: reports }) => {
       const visits = (reports ?? []).flatMap(({ events = [] }) =>
