@@ -270,7 +270,7 @@ describe('run reference', () => {
     expect(differences(after, recordsOf(stage.sandbox.world))).toEqual([]);
   });
 
-  it('reads everything with --all, and does not change the vehicles', async () => {
+  it('reads everything on request, and does not change the vehicles', async () => {
     const vehicles = rowsOf(await stage.lake(), 'vehicles');
     const makers = await listOf(stage.sandbox, '/manufacturers/all');
     const idle = makers.filter((maker) => maker.cars_qty === 0);
