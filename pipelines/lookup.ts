@@ -1,5 +1,5 @@
+import { removeLeftLookups } from '../src/lake/leftovers.js';
 import { extractLookups, type Lookup } from '../src/run/extract-lookups.js';
-import { removeLeftLookups } from '../src/run/find-pass.js';
 import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { errorFromAnswer } from '../src/service/errors.js';

@@ -9,8 +9,9 @@ import { hasManifest, listSnapshots } from '../lake/snapshots.js';
 import type { VacuumPlan } from '../lake/vacuum.js';
 import { replaceFile } from '../land/files.js';
 import type { Described } from '../publish/warehouse.js';
+import type { PreviousMetadata } from './manifests.js';
 import { retainSnapshots } from './metadata.js';
-import { headFiles, type PreviousMetadata, readPrevious } from './plan.js';
+import { headFiles, readPrevious } from './plan.js';
 import { planTables } from './tables.js';
 
 /** URI of a path. Readers do not decode it, so nothing in it is escaped. */

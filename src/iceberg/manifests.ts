@@ -1,8 +1,35 @@
 import { createHash } from 'node:crypto';
-import { encode, type ManifestEntry, STATUS } from './avro.js';
+import { type DataFile, encode, type ManifestEntry, STATUS } from './avro.js';
 import { boundOf } from './bounds.js';
+import type { TableMetadata } from './metadata.js';
 import { NO_METRICS } from './metrics.js';
-import type { LakeSnapshot, MetadataFile, PreviousMetadata, Shape } from './plan.js';
+
+/** The part of a snapshot of the lake that belongs to one table. */
+export interface LakeSnapshot {
+  readonly id: string;
+  /** Time of its creation, milliseconds since 1970. */
+  readonly time: number;
+  /** A file without rows is left out. */
+  readonly files: readonly DataFile[];
+}
+
+/** The last metadata of a table. */
+export interface PreviousMetadata {
+  /** N of `vN.metadata.json`. */
+  readonly version: number;
+  readonly metadata: TableMetadata;
+  /** Entries of the manifest of the current snapshot. */
+  readonly entries: readonly ManifestEntry[];
+}
+
+/** A file to write, whole. */
+export interface MetadataFile<T = Buffer> {
+  readonly uri: string;
+  readonly content: T;
+}
+
+/** Schemas and partition specs of a table, and which of them are current. */
+type Shape = Pick<TableMetadata, 'schemas' | 'current-schema-id' | 'partition-specs' | 'default-spec-id'>;
 
 /** Numbers of a new snapshot, which its entries have, too. */
 export interface CommitNumbers {

@@ -1,33 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fieldId } from '../lake/field-ids.js';
-import { type DataFile, decode, type ManifestEntry, STATUS } from './avro.js';
-import { type CommitNumbers, countsOf, encodeManifests, entriesOf } from './manifests.js';
+import { decode, type ManifestEntry, STATUS } from './avro.js';
+import {
+  type CommitNumbers,
+  countsOf,
+  encodeManifests,
+  entriesOf,
+  type LakeSnapshot,
+  type MetadataFile,
+  type PreviousMetadata,
+} from './manifests.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf, type TableMetadata, uuidOf } from './metadata.js';
 import { type IcebergTable, idsOf, nameMappingOf, PARTITION_FIELDS, schemaOf } from './schema.js';
-
-/** The part of a snapshot of the lake that belongs to one table. */
-export interface LakeSnapshot {
-  readonly id: string;
-  /** Time of its creation, milliseconds since 1970. */
-  readonly time: number;
-  /** A file without rows is left out. */
-  readonly files: readonly DataFile[];
-}
-
-/** The last metadata of a table. */
-export interface PreviousMetadata {
-  /** N of `vN.metadata.json`. */
-  readonly version: number;
-  readonly metadata: TableMetadata;
-  /** Entries of the manifest of the current snapshot. */
-  readonly entries: readonly ManifestEntry[];
-}
-
-/** A file to write, whole. */
-export interface MetadataFile<T = Buffer> {
-  readonly uri: string;
-  readonly content: T;
-}
 
 /** The metadata of a table with a new snapshot, and the files to write. */
 export interface CommitPlan extends PreviousMetadata {
@@ -172,9 +156,6 @@ function summaryOf(entries: readonly ManifestEntry[]): Record<string, string> {
   const texts = Object.entries(counts).map(([name, count]) => [name, String(count)]);
   return { operation: changed, ...Object.fromEntries(texts) };
 }
-
-/** Schemas, partition specs and sort orders of a table, the current ones among them. */
-export type Shape = ReturnType<typeof evolve>;
 
 /** Adds the current schema, partition spec and sort order of a table to the earlier ones, unless they are among them. */
 function evolve(table: IcebergTable, entries: readonly ManifestEntry[], before: TableMetadata | undefined) {

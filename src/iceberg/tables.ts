@@ -7,8 +7,9 @@ import type { Column } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import type { Described } from '../publish/warehouse.js';
 import { type DataFile, STATUS } from './avro.js';
+import type { PreviousMetadata } from './manifests.js';
 import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';
-import { type CommitPlan, type PreviousMetadata, planCommit } from './plan.js';
+import { type CommitPlan, planCommit } from './plan.js';
 import type { IcebergTable } from './schema.js';
 
 /** URIs of the tables and files of a snapshot, and their metadata before. */

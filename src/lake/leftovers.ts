@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { killPoint } from '../config/kill-point.js';
+import { changePass, listPasses } from '../land/pass.js';
+import type { BaseState } from './base.js';
 import type { Layout } from './layout.js';
 import { CLAIM, isProcess } from './lock.js';
 import { KEPT_DAYS, oldRuns } from './run-records.js';
@@ -102,4 +105,38 @@ function lastWritten(path: string): number {
   if (stat === undefined) return 0;
   const inside = stat.isDirectory() ? readdirSync(path).map((name) => lastWritten(join(path, name))) : [];
   return Math.max(stat.mtimeMs, ...inside);
+}
+
+/** Removes the folder of a pass as a vacuum does: a reader that lists passes meets all of it or nothing. */
+export function removePass(folder: string): void {
+  const moved = moveAway(folder);
+  rmSync(moved, { recursive: true, force: true });
+  if (readdirSync(dirname(moved)).length === 0) rmdirSync(dirname(moved));
+}
+
+/** The trash is beside the parent of a snapshot or pass, because lake and landing may be on two disks. */
+export function moveAway(place: string): string {
+  const trash = join(dirname(dirname(place)), TRASH);
+  mkdirSync(trash, { recursive: true });
+  const moved = join(trash, basename(place));
+  renameSync(place, moved);
+  killPoint('vacuum.moved');
+  return moved;
+}
+
+/** Marks the published passes that an earlier run left unmarked, because it was killed right after the switch. */
+export function settlePasses({ landing }: Layout, base: BaseState | undefined): void {
+  const merged = new Set(base?.manifest.pass_ids);
+  for (const { folder, manifest } of merged.size === 0 ? [] : listPasses(landing))
+    if (merged.has(manifest.pass_id) && !manifest.published) changePass(folder, { published: true });
+}
+
+/**
+ * Removes unpublished lookups of single vehicles from landing. Those of a closing run stay, and the next one resumes them.
+ */
+export function removeLeftLookups({ landing }: Layout): void {
+  for (const { folder, manifest } of listPasses(landing, 'cars')) {
+    const { kind, request, published } = manifest;
+    if (kind === 'lookup' && request.pipeline !== 'closing' && !published) removePass(folder);
+  }
 }

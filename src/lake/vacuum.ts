@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, rmdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
@@ -8,7 +8,7 @@ import { findPasses } from '../land/pass.js';
 import { measure } from './files.js';
 import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
-import { findLeftovers, TRASH, trashFolders } from './leftovers.js';
+import { findLeftovers, moveAway, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
 import { findPublished, type Published, readIds, type Snapshot } from './snapshots.js';
 import { type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
@@ -121,21 +121,4 @@ export async function executeVacuum(layout: Layout, plan: VacuumPlan, signal: Ab
   }
   for (const folder of trashFolders(layout)) if (existsSync(folder)) rmdirSync(folder);
   killPoint('vacuum.done');
-}
-
-/** Removes the folder of a pass as a vacuum does: a reader that lists passes meets all of it or nothing. */
-export function removePass(folder: string): void {
-  const moved = moveAway(folder);
-  rmSync(moved, { recursive: true, force: true });
-  if (readdirSync(dirname(moved)).length === 0) rmdirSync(dirname(moved));
-}
-
-/** The trash is beside the parent of a snapshot or pass, because lake and landing may be on two disks. */
-function moveAway(place: string): string {
-  const trash = join(dirname(dirname(place)), TRASH);
-  mkdirSync(trash, { recursive: true });
-  const moved = join(trash, basename(place));
-  renameSync(place, moved);
-  killPoint('vacuum.moved');
-  return moved;
 }

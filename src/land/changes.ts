@@ -1,26 +1,12 @@
 import { hash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writing } from './files.js';
-import { FINGERPRINTS, Fingerprints, readFingerprints } from './fingerprints.js';
+import { Fingerprints, readFingerprints } from './fingerprints.js';
 import type { LandedPage } from './page.js';
 
 /** First 64 bits of the SHA-1 of a record as it is landed. */
 const fingerprintOf = (line: Uint8Array): bigint => hash('sha1', line, 'buffer').readBigUInt64LE(0);
-
-/** Where the fingerprints of a page are in the file of its pass, which has them page by page. */
-export interface PrintsPlace {
-  readonly offset: number;
-  readonly records: number;
-}
-
-/** Appends the fingerprints of a page to the file of its pass, for the run that makes a snapshot of it. */
-export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
-  const path = join(folder, FINGERPRINTS);
-  const offset = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  writing(path, () => writeFileSync(path, prints.bytes(), { flag: 'a' }));
-  return { offset, records: prints.ids.length };
-}
 
 /** Takes the records of one page while they are landed, and keeps those that are new to the lake. */
 export class PageChanges {

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writing } from './files.js';
 
 /** File with the fingerprints of the records that a snapshot was made from, or a pass has brought. */
 export const FINGERPRINTS = 'fingerprints.bin';
@@ -106,6 +107,20 @@ export class Fingerprints {
     this.#ids.set(ids);
     this.#hashes.set(hashes);
   }
+}
+
+/** Where the fingerprints of a page are in the file of its pass, which has them page by page. */
+export interface PrintsPlace {
+  readonly offset: number;
+  readonly records: number;
+}
+
+/** Appends the fingerprints of a page to the file of its pass, for the run that makes a snapshot of it. */
+export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
+  const path = join(folder, FINGERPRINTS);
+  const offset = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  writing(path, () => writeFileSync(path, prints.bytes(), { flag: 'a' }));
+  return { offset, records: prints.ids.length };
 }
 
 /**

@@ -11,8 +11,8 @@ import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import type { PageFacts } from '../extract/plan.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import type { Stream } from '../service/streams.js';
-import type { PageChanges, PrintsPlace } from './changes.js';
 import { unwritable } from './files.js';
+import type { PrintsPlace } from './fingerprints.js';
 import {
   COMMA,
   END_BRACKET,
@@ -56,13 +56,14 @@ export interface LandedPage
 
 /**
  * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
- * when the page is whole. `changes` takes every record. Throws LAND_PAGE_BROKEN if the body is not a page
+ * when the page is whole. Throws LAND_PAGE_BROKEN if the body is not a page
  * and LAND_FAILED if the file cannot be written; nothing is left on disk then.
+ * @param onLines takes whole lines: where each ends, and the ids of their records
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
   target: { path: string; url: string } & Pick<Stream, 'contract'>,
-  changes?: PageChanges,
+  onLines?: (lines: Uint8Array, ends: readonly number[], ids: readonly number[]) => void,
 ): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
   await mkdir(dirname(target.path), { recursive: true });
   const temporary = `${target.path}.${process.pid}.${Math.random().toString(36).slice(2, 8)}.tmp`;
@@ -75,7 +76,7 @@ export async function landPage(
   let fault: unknown;
   const lines = async function* (): AsyncGenerator<Buffer> {
     const seen = (found: Buffer): Buffer[] => {
-      changes?.lines(found, scanner.lineEnds, scanner.lineIds);
+      onLines?.(found, scanner.lineEnds, scanner.lineIds);
       return found.length === 0 ? [] : [found];
     };
     try {
@@ -98,7 +99,6 @@ export async function landPage(
     const { size } = await stat(target.path);
     return { scan: scanner.finish(), fileBytes: size, sha256: sha256.digest('hex') };
   } catch (error) {
-    changes?.discard();
     await finished(file).catch(() => undefined);
     await rm(temporary, { force: true });
     // What closing the body throws must not hide why the file could not be written.

@@ -3,7 +3,8 @@ import { killPoint } from '../config/kill-point.js';
 import type { Answer } from '../extract/client.js';
 import { instant, type PageSink } from '../extract/page-sink.js';
 import { streams } from '../service/streams.js';
-import { type Changes, keepPrints } from './changes.js';
+import type { Changes } from './changes.js';
+import { keepPrints } from './fingerprints.js';
 import { factsOf, type LandedPage, landPage } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
@@ -37,7 +38,11 @@ function createSink(
       const file = nameOf(number);
       const seen = changes?.open(file.replace(/\.gz$/, ''));
       const target = { path: join(pass.folder, file), url: answer.url, contract };
-      const { scan, fileBytes, sha256 } = await landPage(answer.body, target, seen);
+      const landing = landPage(answer.body, target, seen && ((...lines) => seen.lines(...lines)));
+      const { scan, fileBytes, sha256 } = await landing.catch((error) => {
+        seen?.discard();
+        throw error;
+      });
       taken.add(file);
       const page: LandedPage = {
         ...{ list, page: number, file, seq: next(), fileBytes, sha256, ...factsOf(scan) },

@@ -1,7 +1,7 @@
 import type { LandedPage } from '../land/page.js';
+import type { Pass } from '../land/pass.js';
 import { kindNames, MOST_DRIFT } from '../land/shape.js';
 import { streams } from '../service/streams.js';
-import type { LoaderOptions } from './loader.js';
 import { isLoadable } from './types.js';
 
 /** A member that the contract does not know, as a run reports it. */
@@ -22,7 +22,12 @@ export class Drift {
   readonly #found = new Map<string, DriftReport>();
   #isFull = false;
 
-  constructor(private readonly options: Pick<LoaderOptions, 'pass' | 'warn'>) {}
+  constructor(
+    private readonly options: {
+      readonly pass: Pick<Pass, 'manifest'>;
+      readonly warn: (message: string) => void;
+    },
+  ) {}
 
   /** Notes the unknown members of a page. Warns once if there are more than {@link MOST_DRIFT}. */
   learn(page: LandedPage): void {

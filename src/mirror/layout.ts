@@ -1,12 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import type { Config } from '../config/config.js';
 import { type Code, LotlakeError } from '../config/lotlake-error.js';
 import { WAREHOUSE } from '../lake/layout.js';
 import { allFiles, type Manifest } from '../lake/manifest.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
 import type { ObjectStore, Versioned } from './store.js';
+
+/** Where a mirror is and how it is reached. */
+export type MirrorPlace = Config['publish'] & { readonly to: string };
 
 /** Version of the layout of a mirror that this code writes. */
 const MIRROR_VERSION = 1;

@@ -1,7 +1,6 @@
 import { ConfigError, causesOf, codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { unsoundError } from '../lake/lake-error.js';
-import { unusable } from './layout.js';
-import type { MirrorPlace } from './s3.js';
+import { type MirrorPlace, unusable } from './layout.js';
 
 /** End of the hint of an error of the service. */
 const RESUME =

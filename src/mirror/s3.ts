@@ -6,9 +6,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import type { PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
-import type { Config } from '../config/config.js';
 import { bucketOf } from '../config/problems.js';
 import { proxyOf } from '../extract/proxy.js';
+import type { MirrorPlace } from './layout.js';
 import { explain, isTemporary } from './s3-error.js';
 import type { Listed, ObjectStore } from './store.js';
 
@@ -19,9 +19,6 @@ const FIRST_WAIT = 200;
 
 /** Milliseconds to connect, and without a byte on an open connection. */
 const TIMES = { connectionTimeout: 10_000, socketTimeout: 120_000 };
-
-/** Where a mirror is and how it is reached. */
-export type MirrorPlace = Config['publish'] & { readonly to: string };
 
 /**
  * Opens a place of an S3 service. The SDK is loaded here, and finds credentials as usual: in the environment, in its files,

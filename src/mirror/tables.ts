@@ -1,14 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { commitToCatalog } from '../iceberg/catalog.js';
+import type { MetadataFile, PreviousMetadata } from '../iceberg/manifests.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../iceberg/metadata.js';
-import { headFiles, type MetadataFile, type PreviousMetadata, readPrevious } from '../iceberg/plan.js';
+import { headFiles, readPrevious } from '../iceberg/plan.js';
 import { planTables } from '../iceberg/tables.js';
 import type { BaseState } from '../lake/base.js';
 import { allTables, type LakeFile } from '../lake/manifest.js';
 import type { Described } from '../publish/warehouse.js';
 import { type Heads, readHeads } from './heads.js';
-import { CATALOG, type MirrorFile, readMirror, TABLES } from './layout.js';
-import type { MirrorPlace } from './s3.js';
+import { CATALOG, type MirrorFile, type MirrorPlace, readMirror, TABLES } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
 const nameOf = (store: ObjectStore, uri: string): string => uri.slice(store.place.length + 1);

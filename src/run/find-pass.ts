@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import type { Layout } from '../lake/layout.js';
-import { removePass } from '../lake/vacuum.js';
 import {
-  changePass,
   damagedFiles,
   endPass,
   findPasses,
   isWhole,
-  listPasses,
   openPass,
   type Pass,
   type PassRequest,
@@ -106,23 +102,6 @@ async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
   const hasGap = 'limit' in manifest.request && pages.some(({ page }, i) => page !== i + 1);
   if ((manifest.kind !== 'full' && manifest.state === 'sealed') || hasGap) return undefined;
   return manifest.state === 'sealed' ? reopenPass(left) : left;
-}
-
-/** Marks the published passes that an earlier run left unmarked, because it was killed right after the switch. */
-export function settlePasses({ base, layout }: Pick<Job, 'base' | 'layout'>): void {
-  const merged = new Set(base?.manifest.pass_ids);
-  for (const { folder, manifest } of merged.size === 0 ? [] : listPasses(layout.landing))
-    if (merged.has(manifest.pass_id) && !manifest.published) changePass(folder, { published: true });
-}
-
-/**
- * Removes unpublished lookups of single vehicles from landing. Those of a closing run stay, and the next one resumes them.
- */
-export function removeLeftLookups({ landing }: Layout): void {
-  for (const { folder, manifest } of listPasses(landing, 'cars')) {
-    const { kind, request, published } = manifest;
-    if (kind === 'lookup' && request.pipeline !== 'closing' && !published) removePass(folder);
-  }
 }
 
 /** Ends a pass of this or an earlier run as abandoned. */

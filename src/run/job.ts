@@ -9,6 +9,7 @@ import { type Client, openClient } from '../extract/client.js';
 import { assertLink, type BaseState, findBase } from '../lake/base.js';
 import { assertMemory } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
+import { removeLeftLookups, settlePasses } from '../lake/leftovers.js';
 import { takeLock } from '../lake/lock.js';
 import { SCHEMA_VERSION } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
@@ -19,7 +20,6 @@ import type { LoadedPass } from '../load/loader.js';
 import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
-import { removeLeftLookups, settlePasses } from './find-pass.js';
 import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder } from './recorder.js';
 
@@ -164,7 +164,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       },
     };
     const base = baseOf(pipeline, layout, reporter);
-    settlePasses({ base, layout });
+    settlePasses(layout, base);
     removeLeftLookups(layout);
     const result = await work({
       ...options,

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { Config, InForce } from '../config/config.js';
 import { exitCodes, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
 import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
@@ -6,17 +7,23 @@ import { currentId, layoutOf } from '../lake/layout.js';
 import { diskOf, type RunRecord, readRuns, settleKilled, writeRun } from '../lake/run-records.js';
 import type { TestFailures } from '../model/data-tests.js';
 import { describeError } from './describe-error.js';
-import type { Job, JobOptions } from './job.js';
 
 /** Milliseconds after which the progress of a stage is written again. */
 const INTERVAL = 10_000;
 
 /** What a record needs of its run. */
-type RecorderOptions = JobOptions &
-  Pick<Job, 'pipeline' | 'runId' | 'now'> & {
-    /** Token of the lock; undefined if the run did not get the lock. */
-    readonly token?: string | undefined;
-  };
+interface RecorderOptions {
+  readonly config: Config;
+  /** Settings with their places. */
+  readonly settings?: readonly InForce[] | undefined;
+  readonly reporter: { warn(message: string): void };
+  readonly signal?: AbortSignal | undefined;
+  readonly pipeline: string;
+  readonly runId: string;
+  readonly now: () => Date;
+  /** Token of the lock; undefined if the run did not get the lock. */
+  readonly token?: string | undefined;
+}
 
 /** Keeps the record of a run on disk up to date while it runs. */
 export type Recorder = Readonly<ReturnType<typeof openRecorder>>;

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { DataFile } from '../../src/iceberg/avro.js';
 import { commitToCatalog, planCatalogCommit } from '../../src/iceberg/catalog.js';
+import type { PreviousMetadata } from '../../src/iceberg/manifests.js';
 import { retainSnapshots, snapshotIdOf } from '../../src/iceberg/metadata.js';
 import { NO_METRICS } from '../../src/iceberg/metrics.js';
-import { type PreviousMetadata, planCommit } from '../../src/iceberg/plan.js';
+import { planCommit } from '../../src/iceberg/plan.js';
 import { serve } from '../pipelines/support.js';
 
 const lots = {

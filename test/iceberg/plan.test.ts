@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type DataFile, decode } from '../../src/iceberg/avro.js';
+import type { PreviousMetadata } from '../../src/iceberg/manifests.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../../src/iceberg/metadata.js';
 import { NO_METRICS } from '../../src/iceberg/metrics.js';
-import { type CommitPlan, type PreviousMetadata, planCommit, readPrevious } from '../../src/iceberg/plan.js';
+import { type CommitPlan, planCommit, readPrevious } from '../../src/iceberg/plan.js';
 import type { IcebergTable } from '../../src/iceberg/schema.js';
 import { fieldId } from '../../src/lake/field-ids.js';
 

@@ -1,11 +1,10 @@
 import { statfsSync } from 'node:fs';
-import type { ConfigInput } from '../../config/config.js';
 import type { LotlakeError } from '../../config/lotlake-error.js';
 import { describeError } from '../../run/describe-error.js';
 import { command } from '../command.js';
+import type { DoctorContext, Finding } from '../doctor/local.js';
 import * as local from '../doctor/local.js';
 import * as service from '../doctor/service.js';
-import type { Effects } from '../effects.js';
 
 /** Checks the set-up, and says of each part whether it is well and what to do. Throws the error of the first failure. */
 export const doctor = command({
@@ -29,27 +28,6 @@ function text({ check, status, text, hint, code }: Line): string {
   const error = code === null ? '' : ` [${code}]`;
   const line = `${status.padEnd(12)} ${check.padEnd(14)} ${text}${error}`;
   return hint === null ? line : `${line}\n${' '.repeat(28)}${hint}`;
-}
-
-/** What a check found. A check that throws has failed. */
-export interface Finding<T = unknown> {
-  readonly text: string;
-  /** What to do about it. A finding with a hint is a warning. */
-  readonly hint?: string | undefined;
-  /** Passed on to later checks. */
-  readonly value?: T;
-}
-
-/** What checks need from outside. Tests replace it. */
-export interface DoctorContext {
-  readonly input: ConfigInput;
-  readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal'>;
-  /** Whether to leave the service out. */
-  readonly offline: boolean;
-  /** Version of Node, such as `20.20.2`. */
-  readonly node: string;
-  /** Bytes that may still be written below a folder. */
-  readonly freeBytes: (folder: string) => number;
 }
 
 /** A line of the result. A failed check has the code of its error. */

@@ -1,6 +1,6 @@
 import { existsSync, linkSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Config, readSettings } from '../../config/config.js';
+import { type Config, type ConfigInput, readSettings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { ConfigError, LotlakeError, messageOf } from '../../config/lotlake-error.js';
 import { formatBytes } from '../../config/memory.js';
@@ -14,7 +14,28 @@ import { findPasses } from '../../land/pass.js';
 import { count, sumOf } from '../../query/printable.js';
 import { assertOrigin } from '../../run/job.js';
 import { streamNames } from '../../service/streams.js';
-import type { DoctorContext, Finding } from '../commands/doctor.js';
+import type { Effects } from '../effects.js';
+
+/** What a check found. A check that throws has failed. */
+export interface Finding<T = unknown> {
+  readonly text: string;
+  /** What to do about it. A finding with a hint is a warning. */
+  readonly hint?: string | undefined;
+  /** Passed on to later checks. */
+  readonly value?: T;
+}
+
+/** What checks need from outside. Tests replace it. */
+export interface DoctorContext {
+  readonly input: ConfigInput;
+  readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal'>;
+  /** Whether to leave the service out. */
+  readonly offline: boolean;
+  /** Version of Node, such as `20.20.2`. */
+  readonly node: string;
+  /** Bytes that may still be written below a folder. */
+  readonly freeBytes: (folder: string) => number;
+}
 
 /** Bytes that the first night of the real service took: lake, landing and spilled data (docs/performance.md). */
 const FIRST_NIGHT = 5.3e9;

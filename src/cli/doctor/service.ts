@@ -6,7 +6,7 @@ import { proxyOf } from '../../extract/proxy.js';
 import { isFailure, ServiceError } from '../../service/errors.js';
 import { pageSizes } from '../../service/limits.js';
 import { requests } from '../../service/requests.js';
-import type { DoctorContext, Finding } from '../commands/doctor.js';
+import type { DoctorContext, Finding } from './local.js';
 
 /** Seconds without a byte after which a check gives up; a run waits longer. */
 const PATIENCE = 20;

@@ -17,7 +17,7 @@ import { type RecordForm, vehicleJson } from '../record/vehicle.js';
 import { type Life, lifeOfId } from '../world/life.js';
 import { faultOf } from './faults.js';
 import { conditionsOf, domainOf, selectedIds, sinceOf } from './filters.js';
-import { fixed, listPage, sizeOf } from './page.js';
+import { fixed, LINK_BASE, listPage, sizeOf } from './page.js';
 import { type EndpointName, type Question, readParameters, type Values } from './question.js';
 import { badRequest, notFound } from './refusal.js';
 
@@ -37,7 +37,7 @@ const answers: Answers = {
     const record = vehicleWriter(question, { shape: 'feed', withPrices: values.prices_history });
     if (!starts) return listPage(question, values, pageSizes.cars, ids, record);
     return question.scrolls.start({
-      path: question.path,
+      link: `${LINK_BASE}${question.path}`,
       ids,
       record,
       limit: sizeOf('limit', limit, question.access.plan, pageSizes.scroll),

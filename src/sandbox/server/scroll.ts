@@ -1,10 +1,10 @@
 import { MINUTE } from '../world/instants.js';
-import { LINK_BASE } from './page.js';
 import { badRequest } from './refusal.js';
 
 /** The start of a scroll. It fixes the list, whatever happens to the world later. */
 interface ScrollStart {
-  readonly path: string;
+  /** Link to its list. */
+  readonly link: string;
   readonly ids: readonly number[];
   /** The JSON of a record by its id. */
   readonly record: (id: number) => string;
@@ -31,7 +31,7 @@ export function createScrolls(now: () => number, most: number) {
   const pageFrom = (scroll: Scroll, from: number): string => {
     const records = scroll.ids.slice(from, from + scroll.limit).map(scroll.record);
     const scrollId = idOf(scroll.number, from + records.length);
-    const next = `${LINK_BASE}${scroll.path}?scroll_id=${scrollId}&scroll_time=${scroll.minutes}`;
+    const next = `${scroll.link}?scroll_id=${scrollId}&scroll_time=${scroll.minutes}`;
     // A full answer may be the last one with records. Then the next one is empty.
     const nextUrl = records.length === scroll.limit ? next : '';
     return `{"data":[${records.join(',')}],"scroll_id":"${scrollId}","next_url":"${nextUrl}"}`;
