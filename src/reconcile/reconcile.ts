@@ -4,6 +4,7 @@ import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows } from '../duck/session.js';
+import { compareFiles } from '../lake/files.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
@@ -119,9 +120,10 @@ async function mergeTables(context: MergeContext, step: RunStep) {
 
 const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   const table = schema.table.name;
+  const { target, base } = context;
   // A first try may have left something, which takes space.
   for (const written of table === 'lots' ? [table, 'lot_changes'] : [table])
-    rmSync(join(context.target, written), { recursive: true, force: true });
+    rmSync(join(target, written), { recursive: true, force: true });
   const counts = await mergeTable(context, schema, await newRows(context, schema));
   let lotChanges = 0;
   if (table === 'lots') {
@@ -131,7 +133,8 @@ const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   }
   await context.connection.run(`drop table if exists run.actions_${table}`);
   killPoint('reconcile.table-merged');
-  return { table, counts, lotChanges };
+  const files = compareFiles(join(target, table), base && join(base.folder, table));
+  return { table, counts: { ...counts, ...files }, lotChanges };
 };
 
 /** The new rows of a table; undefined if this run delivered none. */

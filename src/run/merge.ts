@@ -66,7 +66,12 @@ export function recordRun(job: Job, merged: Merged): Promise<void> {
     updated: sumOf(changed, ({ updated }) => updated),
     gone: sumOf(changed, ({ gone }) => gone),
   });
-  record.counts = merged.counts;
+  record.counts = Object.fromEntries(
+    Object.entries(merged.counts).map(([table, { inserted, updated, unchanged, gone }]) => [
+      table,
+      { inserted, updated, unchanged, gone },
+    ]),
+  );
   const failing = unresolvedRuns(before);
   const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
   record.held = failing

@@ -83,7 +83,7 @@ describe('an incremental run', () => {
     const files = inodes(stage, await stage.lake());
     const { result } = await stage.run(incremental, { minutes: 5 });
     for (const counts of Object.values(result.counts))
-      expect(counts).toMatchObject({ inserted: 0, updated: 0, gone: 0 });
+      expect(counts).toMatchObject({ inserted: 0, updated: 0, gone: 0, writtenFiles: 0 });
     expect(result.lotChanges).toBe(0);
     expect(inodes(stage, await stage.lake())).toEqual(files);
     expect(files.size).toBeGreaterThan(5);
