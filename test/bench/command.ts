@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../src/config/package-root.js';
 
-const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
+export const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
 const PRELOAD = fileURLToPath(new URL('./preload.js', import.meta.url));
 
 /** Milliseconds between two looks at what a command has spilled. */

@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { packageRoot } from '../../src/config/package-root.js';
 import type { Measured, Task } from './child.js';
+import { CLI } from './command.js';
 import { type BenchData, benchData } from './data.js';
 import { BenchReport } from './report.js';
 import { serve } from './service.js';
 
 const run = promisify(execFile);
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
-const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
 
 const [size = '100000'] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const isLarge = process.argv.includes('--large');

@@ -8,6 +8,7 @@ import { takeLock } from '../../src/lake/lock.js';
 import { writeRun } from '../../src/lake/run-records.js';
 import type { JobOptions } from '../../src/run/job.js';
 import { startSandbox } from '../../src/sandbox/index.js';
+import { effectsIn } from '../cli/support.js';
 import { runRecord } from '../lake/run-record.js';
 import { recordsOf, vehicleAt } from '../served.js';
 import { configFor, healthMart, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
@@ -63,26 +64,9 @@ async function night(given: typeof answer): Promise<void> {
 const lookup = () => saveLookup(job(), lookupOf({ kind: 'car', id: String(vehicleAt(records, 1).id) }));
 
 async function statusOf(json: boolean, maxAge?: string): Promise<string> {
-  let out = '';
-  const effects = {
-    out: (text: string | Uint8Array) => {
-      out += text;
-    },
-    data: () => undefined,
-    err: () => undefined,
-    now: () => new Date(),
-    env: { LOTLAKE_MEMORY: '700MB' },
-    cwd: folder.path,
-    columns: () => undefined,
-    live: () => undefined,
-    logFailure: () => undefined,
-    width: undefined,
-    pipe: async () => undefined,
-    input: async () => new Uint8Array(),
-    signal: new AbortController().signal,
-  };
+  const { effects, out } = effectsIn(folder.path, { LOTLAKE_MEMORY: '700MB' });
   await status.run({ json, maxAge, output: folder.path }, effects);
-  return out;
+  return out();
 }
 
 /** Alarms as `lotlake status` has them. */

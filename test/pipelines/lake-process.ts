@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/config/package-root.js';
+import { CLI } from '../cli/support.js';
 import { bareDuckDb, type PlainRow } from './support.js';
-
-const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
 
 /** How a process ended and what it printed. */
 export interface Ended {
@@ -44,7 +42,7 @@ export function placeEnv({ url, output, env }: Place): NodeJS.ProcessEnv {
 export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves when stderr holds a text; rejects where the process ends without it. */
+  /** Resolves when stderr holds a text; rejects if the process ends without it. */
   printed(text: string): Promise<void>;
 }
 

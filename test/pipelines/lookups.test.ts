@@ -8,6 +8,7 @@ import { lookupOf } from '../../src/cli/commands/lookup.js';
 import type { ConfigInput } from '../../src/config/config.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { firstLot, need, recordsOf } from '../served.js';
+import { startLotlake } from './lake-process.js';
 import { SALES_ALONE } from './oracle/sales.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder, WITHOUT_CATALOG } from './support.js';
 
@@ -174,28 +175,7 @@ describe('the closing job', () => {
 });
 
 describe('lotlake lookup and audit', () => {
-  const CLI = join(import.meta.dirname, '..', '..', 'dist', 'src', 'cli', 'main.js');
-  const run = async (...args: string[]) => {
-    const { spawn } = await import('node:child_process');
-    const env = {
-      ...process.env,
-      LOTLAKE_BASE_URL: sandbox.url,
-      LOTLAKE_API_KEY: sandbox.apiKey,
-      LOTLAKE_RATE: '1000',
-      LOTLAKE_OUTPUT: folder.path,
-    };
-    const child = spawn(process.execPath, [CLI, ...args], { env });
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (data) => {
-      out += data;
-    });
-    child.stderr.on('data', (data) => {
-      err += data;
-    });
-    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-    return { code, out, err };
-  };
+  const run = (...args: string[]) => startLotlake(args, { url: sandbox.url, output: folder.path }).ended;
 
   it('print one vehicle for a person or as JSON, by each kind of id', async () => {
     const record = need(

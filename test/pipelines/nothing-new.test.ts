@@ -12,6 +12,7 @@ import { readRuns, unresolvedRuns } from '../../src/lake/run-records.js';
 import type { RunResult } from '../../src/run/finish.js';
 import type { JobOptions } from '../../src/run/job.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { effectsIn } from '../cli/support.js';
 import { lotAt, recordsOf, vehicleAt } from '../served.js';
 import {
   configFor,
@@ -162,28 +163,11 @@ describe('lotlake run', () => {
     const { snapshotId } = await run(nightly, 0);
     let hours = 0;
     const printed = async (json: boolean): Promise<string> => {
-      let out = '';
       const now = new Date(START + ++hours * HOUR);
-      const effects = {
-        out: (text: string | Uint8Array) => {
-          out += text;
-        },
-        data: () => undefined,
-        err: () => undefined,
-        now: () => now,
-        env: {
-          ...{ LOTLAKE_API_KEY: 'sandbox-key', LOTLAKE_BASE_URL: service.url, LOTLAKE_ORIGIN: 'test' },
-          ...{ LOTLAKE_LOG: 'silent', LOTLAKE_RATE: '10000', LOTLAKE_MEMORY: '700MB', LOTLAKE_THREADS: '1' },
-        },
-        cwd: folder.path,
-        columns: () => undefined,
-        live: () => undefined,
-        logFailure: () => undefined,
-        width: undefined,
-        pipe: async () => undefined,
-        input: async () => new Uint8Array(),
-        signal: new AbortController().signal,
-      };
+      const { effects, out } = effectsIn(folder.path, {
+        ...{ LOTLAKE_API_KEY: 'sandbox-key', LOTLAKE_BASE_URL: service.url, LOTLAKE_ORIGIN: 'test' },
+        ...{ LOTLAKE_LOG: 'silent', LOTLAKE_RATE: '10000', LOTLAKE_MEMORY: '700MB', LOTLAKE_THREADS: '1' },
+      });
       const options = {
         pipeline: 'incremental',
         sandbox: false,
@@ -200,8 +184,8 @@ describe('lotlake run', () => {
         logFormat: undefined,
         logFile: undefined,
       } as const;
-      await runCommand.run({ ...options, json, output: folder.path }, effects);
-      return out;
+      await runCommand.run({ ...options, json, output: folder.path }, { ...effects, now: () => now });
+      return out();
     };
     // The first run has other models than the night.
     await printed(true);

@@ -150,6 +150,19 @@ const runReference = (stage: Stage, { url = stage.sandbox.url, everything = fals
     everything,
   });
 
+/** Tables of the catalog and the reference lists. */
+const TABLES = [
+  'manufacturers',
+  'models',
+  'generations',
+  'damages',
+  'titles',
+  'states',
+  'cities',
+  'duplicates',
+  'default_options',
+] as const;
+
 describe('nights over the catalog and the reference lists', () => {
   let stage: Stage;
   let lake: Lake;
@@ -178,17 +191,7 @@ describe('nights over the catalog and the reference lists', () => {
     expect(new Set(known.slice(0, asked.length)).size).toBe(asked.length);
   });
 
-  it.each([
-    'manufacturers',
-    'models',
-    'generations',
-    'damages',
-    'titles',
-    'states',
-    'cities',
-    'duplicates',
-    'default_options',
-  ])('give every column of every row of %s', (table) => {
+  it.each(TABLES)('give every column of every row of %s', (table) => {
     const rows = expected[table] ?? [];
     expect(rows.length).toBeGreaterThan(0);
     const stored = contentOf(lake, table);
@@ -331,18 +334,7 @@ describe('a service without reference lists', () => {
       for (const path of paths) expect(skipped(path).length, path).toBe(1);
       expect(warnings.length).toBe(paths.length);
       const kept = await stage.lake();
-      for (const table of [
-        'manufacturers',
-        'models',
-        'generations',
-        'damages',
-        'titles',
-        'states',
-        'cities',
-        'duplicates',
-        'default_options',
-      ])
-        expect(rowsOf(kept, table), table).toEqual(rowsOf(full, table));
+      for (const table of TABLES) expect(rowsOf(kept, table), table).toEqual(rowsOf(full, table));
       expect(activeIn(kept)).toEqual(stage.sandbox.world.activeIds());
       expect(differences(kept, recordsOf(stage.sandbox.world), false)).toEqual([]);
     } finally {

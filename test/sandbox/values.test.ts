@@ -3,7 +3,7 @@ import { createWorld, type World } from '../../src/sandbox/index.js';
 import { enumerations, reportKeys } from '../../src/service/contract/enumerations.js';
 import { type ContractNode, contractOf, walkContract } from '../../src/service/contract/node.js';
 import { schemas } from '../../src/service/contract/records.js';
-import { type Json, walk } from './support.js';
+import { type Json, listOf, walk } from './support.js';
 
 // What a world of 6,000 vehicles shows, counted against the contract.
 
@@ -32,7 +32,6 @@ const lists: readonly (readonly [list: string, values: readonly string[]])[] = [
   ...Object.entries(reportKeys),
 ];
 
-const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value : []);
 const path = (record: unknown, ...names: string[]): unknown =>
   names.reduce<unknown>((value, name) => Reflect.get(Object(value), name), record);
 

@@ -3,12 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { CLI } from '../cli/support.js';
 import { placeEnv } from '../pipelines/lake-process.js';
 import { type PlainRow, readLake, temporaryFolder, WITHOUT_CATALOG } from '../pipelines/support.js';
 
-const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
 const LEASE = 4;
 const ROUNDS = 20;
 
