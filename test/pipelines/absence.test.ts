@@ -6,10 +6,11 @@ import { firstLot, need, recordsOf, vehicleAt } from '../served.js';
 import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 
 const world = createWorld({ vehicles: 200, seed: 8 });
-// Without sale dates: what a rule says of lots that are still to be sold is for its cases in test/reconcile.
+// Plain lots: what a rule says of a lot's date, status or amounts is for its cases in test/reconcile.
+const PLAIN = { sale_date: null, status: { id: 3, name: 'sale' }, bid: 100, buy_now: null, final_bid: null };
 const vehicles = recordsOf(world).map((vehicle) => ({
   ...vehicle,
-  lots: vehicle.lots.map((lot) => ({ ...lot, sale_date: null })),
+  lots: vehicle.lots.map((lot) => ({ ...lot, ...PLAIN })),
 }));
 const START = Date.parse('2026-11-18T02:00:00Z');
 

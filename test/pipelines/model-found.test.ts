@@ -27,6 +27,14 @@ describe('the lake is right when', () => {
   it('the feed calls the only lot of a vehicle archived, and no longer mentions it an hour later', () =>
     story({}, { happenings: [at('archived')] }, { minutes: 180, run: 'incremental' }));
 
+  it('vehicles leave, some before their auction, and stay away for days', () =>
+    story(
+      {},
+      { minutes: 720, happenings: [at('leave', 0), at('leave', 2), at('leave', 3)] },
+      { minutes: 4 * 1440 },
+      { run: 'rebuild' },
+    ));
+
   it('a lot moves to a vehicle whose record breaks the contract', () =>
     story({}, { happenings: [at('move-lot', 0, 0, 1), at('break', 1)] }));
 

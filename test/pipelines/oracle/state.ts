@@ -7,10 +7,23 @@ import { iso, later, lotContent } from './rows.js';
 import type { Vehicle } from './world.js';
 
 /**
- * Active lots that the run shows to be gone. A pass speaks only for the sources that it asked for, got records of and
- * was not refused; a feed without any lot lacks the lots of all. A lot is gone when its vehicle came with a list of lots without it (a
- * list that is missing or null says nothing), or when its vehicle did not come, was not rejected and is in no unproven
- * range. The lots of a rejected record count as present, wherever they stood before.
+ * Reasons for which a lot stays active although the pass lacks it. A rule of absence adds a line: `absentLots` follows it,
+ * `wronglyActive` allows it, and `noteStates` counts the lots that it keeps.
+ */
+const REASONS: Readonly<Record<string, (row: Row, evidence: Evidence, vehicleCame: boolean) => boolean>> = {
+  'their source was not asked for': ({ content }, { sources }) =>
+    sources !== undefined && !sources.includes(Number(content.domain_id)),
+  'their source was refused': ({ content }, { hidden }) => hidden.includes(Number(content.domain_id)),
+};
+
+const isKept = (row: Row, evidence: Evidence, vehicleCame: boolean): boolean =>
+  Object.values(REASONS).some((keeps) => keeps(row, evidence, vehicleCame));
+
+/**
+ * Active lots that the run shows to be gone. A pass says nothing of a source that it got no record of, but a feed without
+ * any lot lacks the lots of all. A lot is gone when its vehicle came with a list of lots without it (a list that is missing
+ * or null says nothing), or when its vehicle did not come, was not rejected and is in no unproven range, unless one of the
+ * reasons keeps it. The lots of a rejected record count as present, wherever they stood before.
  */
 export function absentLots(
   known: Knowledge,
@@ -24,20 +37,25 @@ export function absentLots(
   const lots = current.flatMap((vehicle) => vehicle.lots ?? []);
   const present = new Set([...lots.map((lot) => lot.id), ...evidence.rejectedLots]);
   const seen = new Set([...lots.map((lot) => lot.domain.id), ...sourcesSeenLater]);
-  const isAbsent = ({ content, state }: Row): boolean => {
-    const [lot, vehicle, source] = [content.lot_id, content.vehicle_id, content.domain_id].map(Number);
-    if (state.archived === true || present.has(lot ?? 0) || seenLater.has(vehicle ?? 0)) return false;
-    if (seen.size > 0 && !seen.has(source ?? 0)) return false;
-    if (evidence.sources !== undefined && !evidence.sources.includes(source ?? 0)) return false;
-    if (evidence.hidden.includes(source ?? 0)) return false;
-    if (came.has(vehicle ?? 0)) return withLots.has(vehicle ?? 0);
-    return !evidence.rejected.has(vehicle ?? 0) && isProven(evidence, vehicle ?? 0);
+  const isAbsent = (row: Row): boolean => {
+    const { content, state } = row;
+    const [lot = 0, vehicle = 0, source = 0] = [content.lot_id, content.vehicle_id, content.domain_id].map(
+      Number,
+    );
+    if (state.archived === true || present.has(lot) || seenLater.has(vehicle)) return false;
+    if (seen.size > 0 && !seen.has(source)) return false;
+    if (isKept(row, evidence, came.has(vehicle))) return false;
+    return came.has(vehicle) ? withLots.has(vehicle) : isLacked(evidence, vehicle);
   };
   return new Set([...known.tables.lots].filter(([, row]) => isAbsent(row)).map(([key]) => key));
 }
 
 const isProven = ({ unproven }: Evidence, id: number): boolean =>
   !unproven.some(([low, high]) => id > low && id < high);
+
+/** Whether a pass that did not bring a vehicle shows that the feed lacks it. */
+const isLacked = (evidence: Evidence, vehicle: number): boolean =>
+  !evidence.rejected.has(vehicle) && isProven(evidence, vehicle);
 
 /** Whether more than the guard's share of some source's active lots is absent at once. */
 export function isTooMuch(lots: Rows, absent: ReadonlySet<string>, guard: number): boolean {
@@ -192,8 +210,9 @@ export function noteStates(
   note: (what: string, times?: number) => void,
   before: Knowledge,
   after: Knowledge,
-  { provesAbsence, seenAt }: Evidence,
+  evidence: Evidence,
 ): void {
+  const { provesAbsence, seenAt } = evidence;
   const changes = after.lotChanges.slice(before.lotChanges.length);
   const count = (field: string, value?: unknown): number =>
     changes.filter((change) => change.field === field && (value === undefined || change.new_value === value))
@@ -207,6 +226,14 @@ export function noteStates(
     ([key, { state }]) => state.archived === false && lastSeen(after, `lot ${key}`) < seenAt,
   );
   note('lots kept that a whole pass did not bring', provesAbsence ? kept.length : 0);
+  for (const [reason, keeps] of Object.entries(REASONS)) {
+    const decided = kept.filter(([, row]) => {
+      const vehicle = Number(row.content.vehicle_id);
+      const vehicleCame = lastSeen(after, `vehicle ${vehicle}`) >= seenAt;
+      return (vehicleCame || isLacked(evidence, vehicle)) && keeps(row, evidence, vehicleCame);
+    });
+    note(`lots kept because ${reason}`, provesAbsence ? decided.length : 0);
+  }
 }
 
 /**
@@ -227,17 +254,17 @@ export function wronglyAbsent(
 
 /**
  * Active lots of vehicles that the feed no longer has, after a pass that proves absence in a feed that stood still. There
- * must be none but those with a reason to stay: their source shows nothing, or was refused to the key.
+ * must be none but those whose source shows nothing, and those that one of the reasons keeps.
  */
 export function wronglyActive(
   lots: Rows,
-  { hidden }: Evidence,
+  evidence: Evidence,
   shown: ReadonlySet<number>,
   isListed: (vehicle: number) => boolean,
 ): Row[] {
-  return [...lots.values()].filter(({ content, state }) => {
-    const source = Number(content.domain_id);
-    const isSpokenFor = shown.has(source) && !hidden.includes(source);
-    return isSpokenFor && state.archived === false && !isListed(Number(content.vehicle_id));
+  return [...lots.values()].filter((row) => {
+    const { content, state } = row;
+    const isLeft = shown.has(Number(content.domain_id)) && !isListed(Number(content.vehicle_id));
+    return isLeft && state.archived === false && !isKept(row, evidence, false);
   });
 }

@@ -228,7 +228,8 @@ async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end
 
 /**
  * Plays random stories and counts what happened in them. A failure names its seed and path: LOTLAKE_SEED and LOTLAKE_PATH
- * replay it, and LOTLAKE_STORIES sets the number of stories.
+ * replay it. LOTLAKE_STORIES sets the number of stories, and LOTLAKE_GUARD the shrink guard of all their runs: with 1, it
+ * holds none.
  */
 export async function assertStories({
   longest,
@@ -243,9 +244,18 @@ export async function assertStories({
 }): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   const note: Stage['note'] = (what, times = 1) => counts.set(what, (counts.get(what) ?? 0) + times);
-  const { LOTLAKE_SEED: seed, LOTLAKE_PATH: path, LOTLAKE_STORIES: count } = process.env;
+  const {
+    LOTLAKE_SEED: seed,
+    LOTLAKE_PATH: path,
+    LOTLAKE_STORIES: count,
+    LOTLAKE_GUARD: guard,
+  } = process.env;
+  const guarded = (story: Story): Story =>
+    guard === undefined
+      ? story
+      : { ...story, steps: story.steps.map((step) => ({ ...step, guard: Number(guard) })) };
   await fc.assert(
-    fc.asyncProperty(stories(longest), (story) => playStory(story, note)),
+    fc.asyncProperty(stories(longest), (story) => playStory(guarded(story), note)),
     {
       ...given,
       ...(count === undefined ? {} : { numRuns: Number(count) }),
