@@ -24,7 +24,7 @@ export interface Measured {
   readonly bytes: number;
   /** Peak memory of its process. */
   readonly peakBytes: number;
-  /** What else there is to say of it. */
+  /** Anything else to report. */
   readonly text?: string;
 }
 
@@ -65,12 +65,12 @@ const pipeline = {
 };
 const config = (rate = Number(process.env.LOTLAKE_BENCH_RATE ?? 1e6)) =>
   readConfig(
-    // The pages are served through another port each time.
+    // Each run serves the pages on another port.
     { output, baseUrl: url === '' ? 'http://127.0.0.1:1/api' : url, origin: 'bench', rate },
     { env: { LOTLAKE_API_KEY: 'bench' } },
   );
 
-/** Says how long something took that is not the whole of the process. */
+/** Reports how long a part of the process took. */
 function report(seconds: number, bytes: number, text?: string): void {
   const peakBytes = process.resourceUsage().maxRSS * 1024;
   process.stdout.write(
@@ -78,11 +78,11 @@ function report(seconds: number, bytes: number, text?: string): void {
   );
 }
 
-/** The same pages several times, so that a moment in which the machine is busy with something else weighs less. */
+/** The same pages several times, so that a moment in which the machine is busy weighs less. */
 const repeat = <T>(pages: readonly T[]): T[] => [pages, pages, pages, pages].flat();
 
 const tasks: Record<Task, () => Promise<void>> = {
-  /** Cut and observed shape over bytes in memory, one page after the other. */
+  /** Cuts bytes in memory and observes their shape, one page after the other. */
   scan: async () => {
     const pages = files('pages')
       .slice(0, 30)
@@ -150,7 +150,7 @@ const tasks: Record<Task, () => Promise<void>> = {
       const result = await rebuild({ config: config(), reporter: pipeline });
       return result.passes.reduce((sum, pass) => sum + pass.manifest.bytes, 0);
     }),
-  /** A nightly run at a page a second; what counts is the time from the last byte of the feed to the published lake. */
+  /** A nightly run at one page a second. It measures the time from the last byte of the feed to the published lake. */
   paced: async () => {
     const result = await nightly({ config: config(1), reporter: pipeline });
     const ended = Date.now();
@@ -158,28 +158,28 @@ const tasks: Record<Task, () => Promise<void>> = {
     if (cars?.ended_at == null) throw new Error('the pass over /cars has no end');
     const walked = (Date.parse(cars.ended_at) - Date.parse(cars.started_at)) / 1000;
     const since = (instant: number): number => (ended - instant) / 1000;
-    // The small lists come last, at a request a second as well.
+    // The small lists come last, also at one request a second.
     const after = since(
       Math.max(...result.passes.map(({ manifest }) => Date.parse(manifest.ended_at ?? ''))),
     );
     const text = `${since(Date.parse(cars.ended_at)).toFixed(1)} s after the last page of /cars, ${walked.toFixed(0)} s of pages`;
     report(after, cars.bytes, text);
   },
-  /** Iceberg metadata of the newest snapshot after that of those before it, from a cold process. */
+  /** Iceberg metadata of the newest snapshot, on top of the metadata of the earlier ones, from a cold process. */
   iceberg: async () => {
     const { session, close } = await openTemporarySession({ memory: '1GB' });
     const snapshots = listSnapshots(layoutOf(output)).filter(hasManifest);
     const newest = snapshots.at(-1);
     if (newest === undefined) throw new Error(`${output} has no snapshot`);
-    const said = dictionary(newest.manifest);
-    await writeLocalMetadata(session.connection, snapshots.slice(0, -1), said);
+    const descriptions = dictionary(newest.manifest);
+    await writeLocalMetadata(session.connection, snapshots.slice(0, -1), descriptions);
     const start = performance.now();
-    await writeLocalMetadata(session.connection, snapshots, said);
+    await writeLocalMetadata(session.connection, snapshots, descriptions);
     await syncSnapshot(newest.folder, snapshots.at(-2)?.folder);
     report((performance.now() - start) / 1000, 0);
     close();
   },
-  /** The models and data tests of a published lake whose lots are copied under other ids until there are a million. */
+  /** The models and data tests of a published lake whose lots are copied under other ids until it has a million. */
   marts: async () => {
     const { lots, prices, seconds } = await modelMany(output);
     report(seconds, 0, `${seconds.toFixed(1)} s, ${lots} lots, ${prices} prices`);

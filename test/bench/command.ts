@@ -9,7 +9,7 @@ import { packageRoot } from '../../src/config/package-root.js';
 export const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
 const PRELOAD = fileURLToPath(new URL('./preload.js', import.meta.url));
 
-/** Milliseconds between two looks at what a command has spilled. */
+/** Milliseconds between two measurements of what a command has spilled. */
 const LOOK_EVERY = 250;
 
 /** What one command took. */
@@ -17,16 +17,16 @@ export interface CommandFacts {
   readonly seconds: number;
   readonly processor_seconds: number;
   readonly peak_bytes: number;
-  /** Most bytes that DuckDB held on disk because they did not fit into memory. */
+  /** Most bytes that DuckDB held on disk because memory was full. */
   readonly spilled_bytes: number;
-  /** Bytes below the output folder afterwards; a file with several names counts once. */
+  /** Bytes below the output folder afterwards. A file with several names counts once. */
   readonly disk_bytes: number;
-  /** Seconds from the start of the command at which its steps began, in order. */
+  /** Name and start of each step in order, in seconds since the start of the command. */
   readonly steps: readonly (readonly [string, number])[];
   readonly warnings: readonly string[];
 }
 
-/** Runs a lotlake command in a process of its own. Throws Error with the end of its stderr unless it ends with 0. */
+/** Runs a lotlake command in its own process. Throws Error with the end of its stderr unless it exits with 0. */
 export async function runCommand(
   args: readonly string[],
   given: { readonly output: string; readonly cwd: string; readonly env: Readonly<Record<string, string>> },
@@ -71,7 +71,7 @@ export async function runCommand(
   };
 }
 
-/** Bytes of the files below a folder whose path matches, by file and not by name. */
+/** Bytes of the files below a folder whose path matches. A file with several names counts once. */
 function bytesBelow(folder: string, path: RegExp): number {
   const seen = new Map<number, number>();
   try {
@@ -82,7 +82,7 @@ function bytesBelow(folder: string, path: RegExp): number {
       if (found !== undefined) seen.set(found.ino, found.size);
     }
   } catch {
-    // What is there changes while it is looked at.
+    // Files may disappear while they are measured.
   }
   return [...seen.values()].reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -11,31 +11,31 @@ export interface BenchData {
   readonly folder: string;
   readonly vehicles: number;
   readonly gzipped: readonly string[];
-  /** The gzipped pages after one vehicle in a hundred got another bid. */
+  /** The gzipped pages after the bid of one vehicle in a hundred has changed. */
   readonly changed: readonly string[];
-  /** Pages of those vehicles alone, gzipped. */
+  /** Gzipped pages with only the changed vehicles. */
   readonly window: readonly string[];
 }
 
 /** What a set of pages holds. */
 export interface BenchWorld {
   readonly vehicles: number;
-  /** The vehicles of one source only; of all sources by default. */
+  /** Only vehicles of this source; all sources by default. */
   readonly source?: number;
-  /** Whether the pages are wanted as plain JSON as well, below `pages`. */
+  /** Whether to write the pages as plain JSON as well, below `pages`. */
   readonly plain?: boolean;
 }
 
 export const CLOCK: Date = new Date('2026-11-20T00:00:00Z');
 export const PER_PAGE = 1000;
 
-/** Pages that one worker writes in a row: 1 % of their vehicles fill one page of the window. */
+/** Pages that one worker writes in a row. The changed 1 % of their vehicles fill one page of the window. */
 const BLOCK = 100;
 
 /** Every source has lots of at least this share of the vehicles. */
 const LEAST_SHARE = 0.095;
 
-/** Pages of a world, made once by as many workers as there are cores, and kept in `cache`. */
+/** Pages of a world. One worker a core writes them once; then they stay in `cache`. */
 export async function benchData(cache: string, wanted: BenchWorld): Promise<BenchData> {
   const { vehicles, source } = wanted;
   const folder = join(cache, `nights-${vehicles}${source === undefined ? '' : `-source-${source}`}`);

@@ -20,7 +20,7 @@ const vehicles = isLarge ? 500_000 : Number(size);
 const cache = join(packageRoot, '.bench');
 const work = join(cache, 'work');
 
-/** Runs one piece of work in a process of its own, so that its peak memory is its own. */
+/** Runs a task in its own process, to measure its own peak memory. */
 async function measure(task: Task, data: BenchData, output = '', url = ''): Promise<Measured> {
   const { stdout } = await run(process.execPath, [CHILD, task, data.folder, output, url], {
     maxBuffer: 1 << 26,
@@ -34,7 +34,7 @@ const speed = ({ bytes, seconds: s }: Measured): string => `${(bytes / 1e6 / s).
 const perSecond = (measured: Measured): string =>
   `${Math.round(vehicles / measured.seconds).toLocaleString('en')} vehicles/s`;
 
-/** Everything but what needs the size of a real lake. */
+/** All benchmarks except those that need a lake of the real size. */
 async function compare(report: BenchReport): Promise<void> {
   const data = await benchData(cache, { vehicles, plain: true });
   const [lake, copy, oneFile] = [join(work, 'lake'), join(work, 'copy'), join(work, 'one.parquet')];
@@ -94,7 +94,7 @@ async function compare(report: BenchReport): Promise<void> {
   report.figure('lotlake query, cold, s', `${(cold * 1000).toFixed(0)} ms`, cold, { most: 0.6 });
 }
 
-/** What shows at the size of a real lake only: 500,000 vehicles beside 100,000. */
+/** What shows only at the size of a real lake: compares 500,000 vehicles with 100,000. */
 async function compareLarge(report: BenchReport): Promise<void> {
   const less = await benchData(cache, { vehicles: vehicles / 5, plain: true });
   const data = await benchData(cache, { vehicles });
@@ -123,7 +123,7 @@ async function compareLarge(report: BenchReport): Promise<void> {
   report.figure('1 page a second: last byte to published, s', paced.text ?? '', paced.seconds, { most: 30 });
 }
 
-/** Leaves the first pass of a lake's landing, and no lake. */
+/** Removes the lake and all of its landing except the first pass. */
 function keepFirstPass(output: string): void {
   rmSync(join(output, 'lake'), { recursive: true });
   const passes = join(output, 'landing', 'cars');
@@ -136,7 +136,7 @@ function bytesBelow(folder: string): number {
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
 }
 
-/** Seconds of `lotlake query` from the start of its process, the middle one of five. */
+/** Seconds of `lotlake query` with the start of its process; the median of five. */
 async function coldQuery(output: string): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < 5; i++) {

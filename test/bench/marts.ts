@@ -11,21 +11,21 @@ import { PARQUET } from '../../src/reconcile/write.js';
 const LOTS = 1_000_000;
 const PRICES = 3_000_000;
 
-/** Apart by more than any id of a bench world. */
+/** Distance between the ids of two copies; no id of a bench world is as large. */
 const STEP = 1_000_000_000;
 
-/** Tables whose rows are copied: what the marts read of lots and their prices. The others are taken once. */
+/** Tables whose rows are copied: those that the marts read of lots and their prices. Other tables are taken once. */
 const MANY = ['vehicles', 'lots', 'prices', 'archived_lots'];
 
-/** Ids in which the copies of a row differ. */
+/** Ids that differ between the copies of a row. */
 const IDS = ['vehicle_id', 'lot_id', 'price_id'];
 
-/** Days between an auction of the bench world and one before it, which is another attempt. */
+/** Days between an auction of the bench world and its copy as an earlier attempt. */
 const EARLIER = 14;
 
 /**
- * Computes the models and data tests over a lake of at least a million lots and three million prices: the published
- * one below `output`, its rows copied under other ids. Throws MODEL_TESTS_FAILED where a data test fails.
+ * Computes the models and data tests over a lake with at least a million lots and three million prices: the published
+ * lake below `output` with copies of its rows under other ids. Throws MODEL_TESTS_FAILED if a data test fails.
  */
 export async function modelMany(
   output: string,
@@ -62,8 +62,8 @@ export async function modelMany(
 }
 
 /**
- * Writes the rows of a table `copies` times under other ids, and each price for as many auctions before it as make
- * `attempts`; a table that is not copied, or has no rows, is taken as it is.
+ * Writes the rows of a table `copies` times under other ids, and each price also for earlier auctions, `attempts` in
+ * all. A table that is not copied, or has no rows, is taken as it is.
  */
 async function copyTable(
   { connection }: Session,

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { createWorld } from '../../src/sandbox/index.js';
 import { CLOCK, PER_PAGE } from './data.js';
 
-/** A run of pages that one worker writes, and the page of the window that holds what changed on them. */
+/** A run of pages that one worker writes, and the page of the window with their changed vehicles. */
 export interface PageBlock {
   readonly folder: string;
   /** Active vehicles of the world. */
@@ -55,7 +55,7 @@ function bodyOf(records: readonly string[], page: number, of: number): string {
   return `{"data":[${records.join(',')}],"links":${JSON.stringify(links)},"meta":${JSON.stringify(meta)}}`;
 }
 
-/** The record with another bid on its first lot. */
+/** The record with a new bid on its first lot. */
 function bidAgain(text: string): string {
   const record = JSON.parse(text);
   const [lot] = record.lots;

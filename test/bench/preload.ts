@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 
 /**
- * Loaded before the command line by `bench:real`: `new Date()` gives the moment of LOTLAKE_BENCH_CLOCK, so that lakes made
- * with different memory can be compared row for row, and the peak memory and processor time of the process go to
- * LOTLAKE_BENCH_USAGE when it ends.
+ * Loaded before the command line by `bench:real`. `new Date()` returns the moment of LOTLAKE_BENCH_CLOCK, so that lakes
+ * made with different memory can be compared row by row. When the process ends, its peak memory and processor time go
+ * to LOTLAKE_BENCH_USAGE.
  */
 const { LOTLAKE_BENCH_CLOCK: clock, LOTLAKE_BENCH_USAGE: usage } = process.env;
 

@@ -3,10 +3,10 @@ import { openSession } from '../../src/duck/session.js';
 import { fitPrices } from '../../src/model/pricing/fit-prices.js';
 import { lotsOf } from '../model/pricing/market.js';
 
-/** Nine of ten have a price. */
+/** Nine of ten lots have a price. */
 const LOTS = 1_111_112;
 
-/** Fits, judges and estimates a million prices of three years. Seconds. */
+/** Fits, judges and estimates a million prices of three years. Returns the seconds that it took. */
 export async function fitMany(folder: string): Promise<number> {
   const session = await openSession({ memory: '1GB', threads: 2, temp: join(folder, 'spill') });
   const { connection } = session;

@@ -11,13 +11,13 @@ import { compareLakes } from './same-lake.js';
 import { serve } from './service.js';
 
 const given = process.argv.slice(2);
-/** The size of the real service (field-notes.md); another one tries the bench itself. */
+/** The size of the real service (field-notes.md). Choose another size to try the bench itself. */
 const REAL = Number(given.find((argument) => /^\d+$/.test(argument)) ?? 1_800_000);
-/** A smaller one, from which time should grow at most linearly. */
+/** A smaller size; from it to the real size, time should grow at most linearly. */
 const LESS = Math.round(REAL / 3.6);
-/** Vehicles of a world of source 12 alone, whose records have 34 KB. */
+/** Vehicles of a world with only source 12, whose records have 34 KB each. */
 const OF_SOURCE_12 = Math.round(REAL / 9);
-/** Most pages a second that the service gives. */
+/** Most pages a second that the service sends. */
 const PACE = 10;
 
 const cache = join(packageRoot, '.bench');
@@ -26,7 +26,7 @@ const HOUR = 3_600_000;
 const START = Date.parse('2026-11-20T02:00:00Z');
 
 const least = `${MEMORY.least / 1e6}MB`;
-/** The least first: what fails, fails there. */
+/** The least memory comes first, because a failure is most likely there. */
 const limits = { least, default: defaultMemory() } as const;
 type Limit = keyof typeof limits;
 const order: readonly Limit[] = ['least', 'default'];
@@ -35,10 +35,10 @@ const order: readonly Limit[] = ['least', 'default'];
 interface Step {
   readonly name: string;
   readonly args: readonly string[];
-  /** Hours of the clock after the first night. */
+  /** Hours since the first night, by the clock of the command. */
   readonly at: number;
   readonly night?: 'gzipped' | 'changed';
-  /** Works on a copy of the lake that is removed afterwards. */
+  /** Whether the step works on a copy of the lake, which is removed afterwards. */
   readonly onCopy?: boolean;
 }
 
@@ -62,7 +62,7 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** A part of the bench; each can run by itself and continues where it ended. */
+/** A part of the bench. Each part can run by itself, and continues where it stopped. */
 type Part = Limit | 'growth' | 'source-12' | 'compare';
 const parts: readonly Part[] = [...order, 'growth', 'source-12', 'compare'];
 const chosen = parts.filter((part) => given.includes(part));
@@ -71,12 +71,12 @@ type Results = Readonly<Record<string, CommandFacts>>;
 
 const resultsFile = (part: Part): string => join(folder, `${part}.json`);
 
-/** What the steps of a part took, by name. */
+/** Figures of the steps of a part, by name. */
 function resultsOf(part: Part): Results {
   return existsSync(resultsFile(part)) ? JSON.parse(readFileSync(resultsFile(part), 'utf8')) : {};
 }
 
-/** Runs a step, unless an earlier call did. */
+/** Runs a step unless an earlier call has run it. */
 async function measure(part: Part, name: string, work: () => Promise<CommandFacts>): Promise<void> {
   const done = resultsOf(part);
   if (done[name] !== undefined) return;
@@ -127,7 +127,7 @@ async function served(
     ...(service === undefined ? {} : { LOTLAKE_BASE_URL: service.url, LOTLAKE_ORIGIN: 'bench' }),
     LOTLAKE_API_KEY: 'bench',
     LOTLAKE_RATE: String(PACE),
-    // The default is left to lotlake itself.
+    // lotlake itself chooses the default.
     LOTLAKE_MEMORY: given.memory === limits.default ? '' : given.memory,
     LOTLAKE_BENCH_CLOCK: new Date(START + at * HOUR).toISOString(),
   };
@@ -159,7 +159,7 @@ const seconds = (value: number): string =>
 const timesOf = (facts: CommandFacts): string =>
   `${seconds(facts.seconds)} (${seconds(facts.processor_seconds)} of processor time), peak ${formatBytes(facts.peak_bytes)}, spilled ${formatBytes(facts.spilled_bytes)}, disk ${formatBytes(facts.disk_bytes)}`;
 
-/** The end of a night in parts: from the last page of `/cars` to the end of the process. */
+/** The phases at the end of a night, from the last page of `/cars` to the end of the process. */
 function partsOf({ steps: begun, seconds: whole }: CommandFacts): string {
   const at = (name: string): number => begun.find(([step]) => step.startsWith(name))?.[1] ?? Number.NaN;
   const part = (from: number, to: number): string => seconds(to - from);

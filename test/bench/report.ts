@@ -1,9 +1,9 @@
 import Table from 'cli-table3';
 
-/** What a figure has to be: a bound from above or from below, in the unit of the figure. */
+/** The bound of a figure, in the unit of the figure. */
 export type Target = { readonly most: number } | { readonly least: number };
 
-/** Gathers figures for a table of them beside their targets, and prints each as it comes. */
+/** Collects figures for a table with their targets, and prints each at once. */
 export class BenchReport {
   readonly #grid = new Table({
     head: ['what', 'measured', 'figure', 'target', ''],
@@ -17,7 +17,7 @@ export class BenchReport {
     this.#add(what, measured, value.toFixed(2), bound, isMet ? 'met' : 'MISSED');
   }
 
-  /** Something measured that no target is set for. */
+  /** A measurement without a target. */
   note(what: string, measured: string, value?: number): void {
     this.#add(what, measured, value?.toFixed(2) ?? '', '', '');
   }

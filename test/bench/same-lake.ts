@@ -5,13 +5,13 @@ import { identifier } from '../../src/duck/session.js';
 import { globRelation } from '../../src/lake/files.js';
 import { readManifest } from '../../src/lake/manifest.js';
 
-/** Columns and tables that name runs, passes, files or durations, which no two runs share. */
+/** Columns and tables that name runs, passes, files or durations. These differ in any two runs. */
 const OWN_COLUMNS = /^(run_id|pass_id|snapshot_id)$/;
 const OWN_TABLES = new Set(['runs', 'passes']);
 
 /**
- * Compares two lakes that the same answers were loaded into at the same times, row for row: by the number of rows and
- * the sum of their hashes, floating point to nine digits. The order of two rows in a sum may change its last digits.
+ * Compares two lakes that loaded the same answers at the same times: the number of rows and the sum of their hashes,
+ * with floating-point values to nine digits, because the order in which rows are added can change the last digits.
  * @returns the tables that differ, and how many were compared
  */
 export async function compareLakes(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { BenchData } from './data.js';
 
-/** A service that answers from pages on disk. */
+/** A service that answers with pages on disk. */
 export interface BenchService {
   readonly url: string;
   close(): void;
@@ -15,8 +15,8 @@ const EMPTY = JSON.stringify({
 });
 
 /**
- * Serves the pages of a world as `/cars`, as they were or as they changed, other pages to a window (`minutes`), and lists
- * without a record for the rest.
+ * Serves the pages of a world as `/cars`, original or changed, the pages of a window to requests with `minutes`, and
+ * empty lists for all other paths.
  */
 export async function serve(
   data: BenchData,

@@ -2,9 +2,9 @@ import fs, { type PathLike, writeSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * Loaded before a night of `bench:sync`. With LOTLAKE_BENCH_SYNC `off` lotlake's own syncs do nothing; those of DuckDB
- * stay. Otherwise it says on stderr, at the end, for how many seconds at least one was under way that the night waits
- * for: all but those of the tables, which go on beside the models until the manifest is written.
+ * Loaded before a night of `bench:sync`. If LOTLAKE_BENCH_SYNC is `off`, lotlake's own syncs do nothing; DuckDB still
+ * syncs. Otherwise it prints on stderr, at the end, for how many seconds the night waited for at least one sync. Syncs
+ * of the tables do not count, because they run beside the models until the manifest is written.
  */
 const { fsync, openSync, writeFileSync } = fs;
 const isOff = process.env.LOTLAKE_BENCH_SYNC === 'off';
@@ -15,7 +15,7 @@ let since = 0;
 let waited = 0;
 let calls = 0;
 
-/** Notes the begin of a sync; returns the function that notes its end. */
+/** Notes the start of a sync. Returns a function that notes its end. */
 function begin(path: string): () => void {
   calls++;
   if (!isSealed && path.includes('/snapshots/')) return () => undefined;

@@ -8,7 +8,10 @@ import type { Measured } from './child.js';
 import { type BenchData, benchData } from './data.js';
 import { serve } from './service.js';
 
-/** `npm run bench:sync [vehicles] [pairs] [requests a second]`: what it costs a night to sync files and folders, by turns. */
+/**
+ * `npm run bench:sync [vehicles] [pairs] [requests a second]` measures what a night pays to sync files and folders.
+ * Nights with and without syncs alternate.
+ */
 
 const run = promisify(execFile);
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -17,22 +20,22 @@ const cache = join(packageRoot, '.bench');
 
 type Night = 'first' | 'changed';
 
-/** What one night took. */
+/** Figures of one night. */
 interface Taken {
   readonly seconds: number;
-  /** Seconds in which at least one sync was under way that the night waits for. */
+  /** Seconds in which the night waited for at least one sync. */
   readonly syncing: number;
   readonly calls: number;
 }
 
-/** A first night and one in which 1 % changed. */
+/** A first night, and a night in which 1 % changed. */
 async function nights(data: BenchData, isSynced: boolean): Promise<Record<Night, Taken>> {
   const output = join(cache, 'synced');
   rmSync(output, { recursive: true, force: true });
   mkdirSync(output, { recursive: true });
   const taken: Taken[] = [];
   for (const night of ['gzipped', 'changed'] as const) {
-    // What other work left to be written is not counted.
+    // Flushes what other work left unwritten, so that it does not count.
     await run('sync');
     const service = await serve(data, night);
     const preload = ['--import', pathOf('./sync-calls.js')];

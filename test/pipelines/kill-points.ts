@@ -1,4 +1,6 @@
-/** Moments at which a run can be killed, in the order in which a nightly job, a vacuum, a backup and a mirror reach them. */
+/**
+ * Points at which a run can be killed, in the order in which a nightly job, a vacuum, a backup and a mirror reach them.
+ */
 export const killPoints = [
   'job.locked',
   'extract.pass-opened',
@@ -50,5 +52,5 @@ export const killPoints = [
   'mirror.vacuumed',
 ] as const;
 
-/** Name of a moment at which a run can be killed. */
+/** Name of a point at which a run can be killed. */
 export type KillPoint = (typeof killPoints)[number];

@@ -12,7 +12,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Where a process works. */
+/** The service, output folder and environment of a process. */
 export interface Place {
   readonly url: string;
   readonly output: string;
@@ -38,15 +38,15 @@ export function placeEnv({ url, output, env }: Place): NodeJS.ProcessEnv {
   };
 }
 
-/** A `lotlake` at work. */
+/** A running `lotlake`. */
 export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves when stderr holds a text; rejects if the process ends without it. */
+  /** Resolves when stderr contains the text; rejects if the process ends first. */
   printed(text: string): Promise<void>;
 }
 
-/** Starts `lotlake` as a process of its own. */
+/** Starts `lotlake` in its own process. */
 export function startLotlake(args: readonly string[], place: Place): Started {
   const child = spawn(process.execPath, [CLI, ...args], { cwd: place.cwd, env: placeEnv(place) });
   let out = '';
@@ -72,7 +72,7 @@ export function startLotlake(args: readonly string[], place: Place): Started {
   return { child, ended, printed };
 }
 
-/** Interrupts a process that `LOTLAKE_PAUSE_AT` holds at a point, resumes it, and waits for its end. */
+/** Waits until `LOTLAKE_PAUSE_AT` stops a process at a point, sends the signal, resumes it, and waits for its end. */
 export async function interruptAt(started: Started, point: string, signal: NodeJS.Signals): Promise<Ended> {
   await started.printed(`paused at ${point}`);
   started.child.kill(signal);
@@ -80,7 +80,7 @@ export async function interruptAt(started: Started, point: string, signal: NodeJ
   return started.ended;
 }
 
-/** Rows of every table but those about the run itself, without the columns that name a run or its time. */
+/** Rows of every table except those about the run itself, without the columns that name a run or its time. */
 export async function contentOf(output: string): Promise<Map<string, string[]>> {
   const duck = await bareDuckDb();
   const current = join(output, 'lake', 'current');
@@ -98,10 +98,10 @@ function plain(row: PlainRow): string {
   const { run_id, first_seen_at, changed_at, last_seen_at, seen_at, archived_at, gone_at, ...others } = row;
   const { observed_from, observed_to, observed_since, asked_at, as_of, priced_at, occurred_at, ...rest } =
     others;
-  // A change happened when a run saw it, and so did an amount for which the lot has no time.
+  // A change gets the time of the run that saw it, and so does an amount if the lot has no time for it.
   const isOfRun =
     row.evidence_table === 'lot_changes' || row.event === 'archived' || row.description === 'as the lot says';
-  // What is archived for absence or gone is so since the run that found it.
+  // If a row is gone or was archived as absent, its time is that of the run that found this.
   const isSeen = row.archived_by === 'absence' || !('archived_by' in row);
   if (row.field === 'archived_at') return JSON.stringify({ ...rest, new_value: row.new_value !== null });
   return JSON.stringify({

@@ -14,11 +14,11 @@ const READER = join(packageRoot, 'test', 'pipelines', 'read-lake.mjs');
 const START = Date.parse('2026-11-02T02:00:00Z');
 const NIGHT = 86_400_000;
 
-/** What a reader saw: the rows of some tables of one snapshot. */
+/** One read of a reader: the rows of some tables of one snapshot. */
 type Look = Readonly<Record<string, unknown>> & { readonly snapshot: string };
 
 interface Reader {
-  /** How often it has looked. */
+  /** How often it has read. */
   looked(): number;
   stop(): Promise<readonly Look[]>;
 }
@@ -44,8 +44,8 @@ function startReader(current: string): Reader {
 }
 
 /**
- * Publishes lakes that each hold other rows, with a vacuum before the last and after each eighth, while processes read, and
- * checks that they saw whole snapshots alone and no error.
+ * Publishes lakes with different rows, with a vacuum before the last and after each eighth, while processes read.
+ * Checks that they saw only whole snapshots and no error.
  */
 export async function readWhilePublishing(readers: number, publishes: number): Promise<void> {
   const folder = temporaryFolder();

@@ -1,10 +1,10 @@
 /**
- * Says, from a record alone, which value must stand in which table, row and column of the lake. It knows the naming
- * rules of the lake (DESIGN: a nested object becomes a prefix, the row's own id is `<entity>_id`) and nothing of the
- * code that applies them.
+ * Derives from a record which value must be in which table, row and column of the lake. It knows the naming rules of
+ * the lake (DESIGN: a nested object becomes a prefix, the row's own id is `<entity>_id`), but uses none of the code
+ * that applies them.
  */
 
-/** A value of a record and where it must be found. */
+/** A value of a record and its place in the lake. */
 export interface Expectation {
   readonly path: string;
   readonly table: string;
@@ -17,7 +17,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-/** The elements of a list; none of any other value. */
+/** The elements of a list; empty for any other value. */
 const elementsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Columns that keep a member whole. */
@@ -26,7 +26,7 @@ const WHOLE = new Set(['lots.details', 'lots.location_offsite', 'lots.location_i
 const LISTS =
   /^(checked_items\.(issue_type_keys|evidence_media_ids)|history_reports\.coverage_section_keys|lots\.tags|lot_images\.(small|normal|big|downloaded|exterior|interior))$/;
 
-/** Every expectation of one vehicle record. */
+/** Expectations of a vehicle record. */
 export function expectVehicle(record: Members): Expectation[] {
   const found: Expectation[] = [];
   const key = { vehicle_id: record.id };
@@ -70,7 +70,7 @@ function expectLot(found: Expectation[], lot: Members, vehicleId: unknown): void
   });
 }
 
-/** Lists of a report: the table of each, and the name of its entries' own id. */
+/** Lists of a report, with their tables and the names of their entries' own ids. */
 const REPORT_LISTS: Readonly<Record<string, readonly [table: string, entity: string]>> = {
   participants: ['inspection_participants', 'participant'],
   source_claims: ['inspection_claims', 'claim'],
@@ -164,7 +164,7 @@ function flat(
   }
 }
 
-/** Expectations that the rows of a lake do not meet, with what stands there instead. */
+/** Expectations that the rows of a lake do not meet, with the values found instead. */
 export function unmet(
   expectations: readonly Expectation[],
   rows: ReadonlyMap<string, readonly Readonly<Record<string, unknown>>[]>,
@@ -189,7 +189,10 @@ export function unmet(
   });
 }
 
-/** Whether a stored value is the value of the record: numbers by value, instants by time, the rest as text. */
+/**
+ * Whether a stored value equals the value of the record. Numbers compare by value, instants by time, other values as
+ * text.
+ */
 function isSame(stored: unknown, expected: unknown): boolean {
   if (expected === null || expected === undefined) return stored === null;
   if (stored === null || stored === undefined) return false;
@@ -207,7 +210,7 @@ function isSame(stored: unknown, expected: unknown): boolean {
 const STORED_INSTANT = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/;
 
 function instant(value: unknown): number {
-  // A day, a month or a year of a report stands for its start.
+  // A day, month or year of a report means its start.
   if (/^\d{4}(-\d\d){0,2}$/.test(String(value))) return Date.parse(String(value));
   const text = String(value).replace(' ', 'T');
   return Date.parse(

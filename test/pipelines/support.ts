@@ -30,15 +30,15 @@ export function silentReporter(): Reporter & { readonly warnings: string[]; read
   };
 }
 
-/** A temporary output folder and the function that removes it. */
+/** A temporary output folder, with a function that removes it. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'lotlake-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /**
- * Leaves the lists of the catalog and the cities out of a sandbox: some 130 requests of a first night, for suites that
- * look at other tables.
+ * Removes the lists of the catalog and the cities from a sandbox. They take some 130 requests of a first night, which
+ * suites about other tables do not need.
  */
 export const WITHOUT_CATALOG: readonly FaultRule[] = [
   /^\/models\//,
@@ -46,7 +46,7 @@ export const WITHOUT_CATALOG: readonly FaultRule[] = [
   /^\/usa\/cities\//,
 ].map((path) => ({ match: { path }, fault: { kind: 'not-found' } }));
 
-/** A configuration that points at a server of the test; one thread, since suites run side by side. */
+/** A configuration for a server of the test. It uses one thread, because suites run side by side. */
 export function configFor(url: string, output: string, more: ConfigInput = {}): Config {
   return readConfig(
     {
@@ -65,19 +65,19 @@ export function configFor(url: string, output: string, more: ConfigInput = {}): 
 
 const OF_HEALTH: readonly string[] = ['data_health', 'vin_facts', 'dim_settings', 'manufacturer_codes'];
 
-/** Leaves all models out of a run but the mart that alarms are read from, and what it needs. */
+/** Computes only the mart with the alarms, and the models that it reads. */
 export const healthMart = (): Partial<Modelling> => ({
   models: readModels().filter(({ name }) => OF_HEALTH.includes(name)),
   checks: [],
 });
 
-/** Leaves models and checks out of a run, for suites that look at the tables of the lake alone. */
+/** Computes no models and checks, for suites about the tables of the lake. */
 export const WITHOUT_MARTS = { modelling: { models: [], checks: [] } } as const;
 
-/** What a hand-made server answers to one request. */
+/** The answer of a hand-made server to one request. */
 export type Respond = (url: URL, request: IncomingMessage) => { status?: number; body: unknown };
 
-/** A server on 127.0.0.1 that answers JSON, and the requests that it got. */
+/** A server on 127.0.0.1 that answers with JSON, and the requests that it received. */
 export async function serve(
   respond: Respond,
 ): Promise<{ readonly url: string; readonly requests: string[]; close(): Promise<void> }> {
@@ -89,7 +89,8 @@ export async function serve(
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  // On a busy machine a connection idles for seconds; one that is closed just as it is used again fails a request.
+  // On a busy machine a connection may idle for seconds. If the server closes it just before it is used again, the
+  // request fails.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -105,7 +106,7 @@ export async function serve(
   };
 }
 
-/** An answer with a page that no other follows. */
+/** The only or last page of a list. */
 export function lastPage(data: readonly unknown[]): object {
   return {
     data,
@@ -114,10 +115,10 @@ export function lastPage(data: readonly unknown[]): object {
   };
 }
 
-/** A row of a query in a bare DuckDB, integers as numbers and the rest as JSON. */
+/** A row of a query in a bare DuckDB. Integers are numbers; other values are as in JSON. */
 export type PlainRow = Readonly<Record<string, unknown>>;
 
-/** Answers queries in a DuckDB without any setting of lotlake's. */
+/** Runs queries in a DuckDB without any settings of lotlake. */
 export async function bareDuckDb(): Promise<{
   query(sql: string): Promise<PlainRow[]>;
   close(): void;
@@ -147,13 +148,13 @@ export async function bareDuckDb(): Promise<{
   };
 }
 
-/** As DuckDB's converter, which writes instants in the time zone of the process, would write them in UTC. */
+/** DuckDB's converter writes instants in the time zone of the process. This one writes them in UTC. */
 const jsonInUtc: DuckDBValueConverter<Json> = (value, type, converter) =>
   value instanceof DuckDBTimestampTZValue
     ? `${new DuckDBTimestampValue(value.micros)}+00`
     : JsonDuckDBValueConverter(value, type, converter);
 
-/** Every table and mart of a published lake, read by plain glob. */
+/** Every table and mart of a published lake, read by a plain glob. */
 export async function readLake(lake: string): Promise<Map<string, PlainRow[]>> {
   const duck = await bareDuckDb();
   const tables = new Map<string, PlainRow[]>();
@@ -168,8 +169,8 @@ export const inOrder = (rows: readonly PlainRow[] | undefined): string[] =>
   (rows ?? []).map((row) => JSON.stringify(row)).sort();
 
 /**
- * Compares a rebuilt lake with the one before, row for row; the rebuild itself, and what published nothing, may be new. The
- * mart data_health, which is about the runs, is left out, and of runs what their records know only at their end.
+ * Compares a rebuilt lake with the lake before, row by row. The mart data_health describes runs, so it is left out, and
+ * so are the columns of `runs` that are known only at the end of a run.
  */
 export function expectSameLake(
   rebuilt: ReadonlyMap<string, readonly PlainRow[]>,
@@ -178,13 +179,13 @@ export function expectSameLake(
   expect([...rebuilt.keys()].sort()).toEqual([...before.keys()].sort());
   for (const [name, rows] of before) {
     if (name === 'data_health') continue;
-    // The rebuild itself, and runs and passes since the last one that published, are new.
+    // The rebuild itself is new, and so are runs and passes since the last run that published.
     const known = new Set(rows.map((row) => row.run_id));
     const isNew = (row: PlainRow): boolean =>
       (name === 'runs' || (name === 'passes' && row.state === 'abandoned')) && !known.has(row.run_id);
     const own = rebuilt.get(name)?.filter((row) => !isNew(row));
-    const told = name === 'runs' ? withoutEnd : (row: PlainRow) => row;
-    expect(inOrder(own?.map(told)), name).toEqual(inOrder(rows.map(told)));
+    const comparable = name === 'runs' ? withoutEnd : (row: PlainRow) => row;
+    expect(inOrder(own?.map(comparable)), name).toEqual(inOrder(rows.map(comparable)));
   }
 }
 

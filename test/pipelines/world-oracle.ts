@@ -1,4 +1,4 @@
-/** What a lake must hold when it is made from a world of the sandbox, and ways to disturb the world on its way there. */
+/** What a lake must hold if it is made from a world of the sandbox, and ways to disturb the world meanwhile. */
 import { readdirSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import {
 /** Rows of every table of a lake. */
 export type Lake = ReadonlyMap<string, readonly PlainRow[]>;
 
-/** Every table and mart of the current snapshot below an output folder, read by plain glob. */
+/** Every table and mart of the current snapshot below an output folder, read by a plain glob. */
 export async function readLake(output: string): Promise<Lake> {
   const lake = join(output, 'lake', 'current');
   const duck = await bareDuckDb();
@@ -32,10 +32,10 @@ export async function readLake(output: string): Promise<Lake> {
   return tables;
 }
 
-/** Rows of a table; none where the lake has no such table. */
+/** Rows of a table; empty if the lake lacks the table. */
 export const rowsOf = (lake: Lake, table: string): readonly PlainRow[] => lake.get(table) ?? [];
 
-/** Ids of the vehicles that a lake holds to be active, ascending, doubled ones twice. */
+/** Ids of the active vehicles of a lake, ascending; duplicates appear twice. */
 export const activeIn = (lake: Lake): number[] =>
   rowsOf(lake, 'vehicles')
     .filter((row) => row.archived === false)
@@ -46,8 +46,8 @@ const keyOf = (key: Readonly<Record<string, unknown>>, columns: readonly string[
   columns.map((column) => String(key[column] ?? null)).join(' ');
 
 /**
- * Where a lake and records differ: values that are not there, rows that stand there twice, and, where the records are
- * all that the lake ever saw (`all`), rows that no record explains. Every table that the records fill is looked at.
+ * Differences between a lake and records: missing values and duplicate rows. If the lake saw only these records
+ * (`all`), also rows that no record explains. Every table that the records fill is compared.
  */
 export function differences(
   lake: Lake,
@@ -78,16 +78,16 @@ export function differences(
   return found;
 }
 
-/** Whether a request asks for one record only, to learn how many there are. */
+/** Whether a request is for one record only, to learn the total. */
 export const isProbe = (query: URLSearchParams): boolean => query.get('per_page') === '1';
 
-/** One run of a pipeline over a sandbox, and its warnings. */
+/** One run of a pipeline over a sandbox, with its warnings. */
 export interface Night {
   readonly result: RunResult;
   readonly warnings: readonly string[];
 }
 
-/** Settings of one run, where its service is, and how far its clock is before that of the sandbox. */
+/** Settings of a run, the URL of its service, and how many minutes its clock is ahead of the sandbox's clock. */
 type RunInput = ConfigInput & { readonly url?: string; readonly minutes?: number };
 
 type Pipeline = (options: JobOptions) => Promise<RunResult>;
@@ -96,20 +96,20 @@ type Pipeline = (options: JobOptions) => Promise<RunResult>;
 export interface Stage {
   readonly sandbox: Sandbox;
   readonly output: string;
-  /** Runs `nightly` at the clock of the sandbox, `minutes` later by its own. */
+  /** Runs `nightly`. Its clock is `minutes` ahead of the sandbox's clock. */
   night(more?: RunInput): Promise<Night>;
-  /** The same for another pipeline. */
+  /** Runs another pipeline in the same way. */
   run(pipeline: Pipeline, more?: RunInput): Promise<Night>;
   lake(): Promise<Lake>;
-  /** Numbers of the pages of `/cars` that were asked for since a number of requests, in that order, probes left out. */
+  /** Page numbers of the requests for `/cars`, in order and without probes. `since` skips that many requests. */
   pagesAsked(since?: number): number[];
   close(): Promise<void>;
 }
 
-/** A sandbox, and whether it has the lists of its catalog. */
+/** Options of a sandbox, and whether it has the lists of its catalog. */
 export type StageOptions = SandboxOptions & { readonly catalog?: boolean };
 
-/** Sets up a stage; `config` is for each of its nights. */
+/** Sets up a stage. Each of its nights uses `config`. */
 export async function setUp(
   { catalog = false, faults, ...options }: StageOptions,
   config: ConfigInput = {},
@@ -143,10 +143,10 @@ export async function setUp(
   };
 }
 
-/** What stands between a client and a sandbox: a request is changed, or answered with a status, or passed on. */
+/** What a proxy does with a request: it changes the request, answers with a status, or passes the request on. */
 export type Turn = (url: URL) => URL | { readonly status: number; readonly body: unknown };
 
-/** A server that passes requests on to a sandbox; `turn` sees paths with their prefix, such as `/api/cars`. */
+/** A server that passes requests on to a sandbox. `turn` sees paths with their prefix, such as `/api/cars`. */
 export async function standBetween(
   sandbox: Sandbox,
   turn: Turn,

@@ -3,7 +3,7 @@ import type { World } from '../../src/sandbox/index.js';
 import { computeMarts, type Given, openLake, type TestLake } from '../model/support.js';
 import { type PlantedLot, plantedLots } from '../sandbox/planted.js';
 
-/** A planted lot that ended in a sale for a known price, and that sale. */
+/** A planted lot that was sold for a known price, with that sale. */
 export interface PlantedSale {
   readonly lot: PlantedLot;
   readonly saleAt: Date;
@@ -15,7 +15,7 @@ export interface PlantedSale {
 const DAY = 86_400_000;
 const names = new Map(damages.map(({ id, name }) => [id, name]));
 
-/** The sales of a planted world that are known for a day or more. */
+/** The sales of a planted world that have been known for a day or more. */
 export function plantedSales(world: World): PlantedSale[] {
   return [...plantedLots(world)].flatMap((lot): PlantedSale[] => {
     const last = lot.attempts.at(-1);
@@ -26,20 +26,20 @@ export function plantedSales(world: World): PlantedSale[] {
   });
 }
 
-/** What the marts compare a sale with: the source, model and model year. */
+/** The group in which the marts compare a sale: source, model and model year. */
 export const modelYearOf = ({ lot: { modelId, facts } }: PlantedSale): string =>
   `${facts.domain} ${modelId} ${facts.year}`;
 
-/** The mean of values, each with a weight of its own where weights are given. */
+/** The mean of some values, weighted if weights are given. */
 export function mean(values: readonly number[], weights: readonly number[] = values.map(() => 1)): number {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return values.reduce((sum, value, place) => sum + value * (weights[place] ?? 0), 0) / total;
 }
 
 /**
- * The marts of a lake that holds these sales as its lots; much faster than a night, so that the world can be large.
- * @param minimumGroup least prices that a median rests on
- * @param marts those to compute
+ * The marts of a lake whose lots are these sales. It takes much less time than a night, so the world can be large.
+ * @param minimumGroup least number of prices for a median
+ * @param marts the marts to compute
  */
 export async function plantedLake(
   world: World,
@@ -64,7 +64,7 @@ export async function plantedLake(
       sale_date: saleAt.toISOString(),
       final_bid: price,
       buy_now: isBoughtNow ? price : 0,
-      // Where nothing is planted the lot is undamaged by its own record; its amounts are dollars, as in the USA.
+      // If no damage is planted, the record says that the lot is undamaged. Its amounts are dollars, as in the USA.
       damage_main_name: names.get(lot.facts.damage ?? 0) ?? 'None',
       damage_second_name: 'None',
       location_country_iso: 'us',

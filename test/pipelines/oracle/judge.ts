@@ -10,7 +10,7 @@ import type { Ended, Stage } from './stage.js';
 import { noteStates, wronglyAbsent, wronglyActive } from './state.js';
 import type { Vehicle } from './world.js';
 
-/** Draws the conclusions of a run that published; false where it should be held. */
+/** Applies a run that published to the model. Returns false if the run should be held instead. */
 export function conclude(stage: Stage, walks: readonly Walk[], evidence: Evidence): boolean {
   const verdict = learn(stage.known, evidence);
   if (verdict.held) return false;
@@ -22,7 +22,7 @@ export function conclude(stage: Stage, walks: readonly Walk[], evidence: Evidenc
   return true;
 }
 
-/** Counts what a run rejected, and what rows below lots and vehicles went. */
+/** Counts what a run rejected, and which rows below lots and vehicles are gone since. */
 function noteChanges({ note }: Stage, before: Knowledge, after: Knowledge): void {
   const rejects = after.rejects.slice(before.rejects.length);
   note('records rejected', rejects.filter(({ raw }) => raw === null).length);
@@ -33,14 +33,14 @@ function noteChanges({ note }: Stage, before: Knowledge, after: Knowledge): void
     note(`${table} gone`, Math.max(0, gone(after, table) - gone(before, table)));
 }
 
-/** Expects the lake to be what the model says. */
+/** Expects the lake to equal the model. */
 export async function compare(stage: Stage): Promise<void> {
   if (!stage.isPublished) return;
   expectKnowledge(await readKnowledge(stage.duck, stage.output), stage.known);
   await expectSales(stage);
 }
 
-/** Expects the accounts of a run to agree with what was answered and with what is known. */
+/** Expects the balance of a run to agree with the answers of the service and with the model. */
 export function expectBalance(
   { balance }: RunResult,
   walks: readonly Walk[],
@@ -60,15 +60,15 @@ export function expectBalance(
   }
 }
 
-/** What was in the feed at each moment from the start of a pass to now. */
+/** The lots in the feed at each moment from the start of a pass until now. */
 function momentsSince({ footprints }: Stage, since: number): ReadonlyMap<number, number>[] {
   const first = footprints.findLastIndex(({ time }) => time <= since);
   return footprints.slice(Math.max(0, first)).map(({ lots }) => lots);
 }
 
 /**
- * Expects that nothing that was in the feed all the while, on the same vehicle, is archived for its absence. A feed in
- * which no lot is shown at all lacks those of every source: only the guard stands before that.
+ * Expects that no lot is archived as absent if the feed had it on the same vehicle during the whole pass. A feed
+ * without any lot lacks the lots of every source; only the shrink guard stops such a run.
  */
 export function expectSteadyLotsKept(stage: Stage, cars: Walk, before: Knowledge): void {
   const moments = momentsSince(stage, cars.startedAt);
@@ -80,23 +80,26 @@ export function expectSteadyLotsKept(stage: Stage, cars: Walk, before: Knowledge
   expect(wrong, 'archived though it was in the feed all the while').toEqual([]);
 }
 
-/** Expects the lake to have what the service shows now: every vehicle, active, with its values where all can be read. */
+/**
+ * Expects the lake to have what the service shows now: every vehicle is active, with its values if all of them are
+ * readable.
+ */
 export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
   const valid = [...world.feed.values()].filter(({ broken }) => !broken);
   const readable = valid.filter(({ spoiled }) => spoiled === 0);
   const listed = [...world.feed.values()].flatMap(({ vehicle }) => vehicle.lots ?? []);
-  // Of a lot that several vehicles list, the service does not say whose it is; when one of them stops, a window shows
-  // that one alone.
+  // If several vehicles list a lot, the service does not say which of them owns it. When one of them stops listing it,
+  // a window shows only that vehicle.
   const isShared = (lot: LotRecord): boolean =>
     listed.filter((other) => other === lot).length > 1 ||
     (evidence.kind === 'window' && world.shared.has(lot.id));
   const ownerOf = (lot: LotRecord, vehicle: unknown): unknown => (isShared(lot) ? 'several' : vehicle);
-  // The last record of a lot counts, and that may be a record of another vehicle with unreadable values.
+  // The last record of a lot counts, and another vehicle with unreadable values may have sent it.
   const unreadable = new Set(
     valid.filter(({ spoiled }) => spoiled > 0).flatMap(({ vehicle }) => vehicle.lots ?? []),
   );
   const lotsOf = ({ lots }: Vehicle): LotRecord[] => (lots ?? []).filter((lot) => !unreadable.has(lot));
-  // A window may show that a lot of several vehicles was archived, and not that this vehicle is there.
+  // A window may show that a lot of several vehicles was archived without showing that this vehicle is still listed.
   const isOfSeveral = ({ lots }: Vehicle): boolean =>
     evidence.kind === 'window' && (lots ?? []).some(isShared);
   const expected = readable.map(({ vehicle }) => ({
@@ -124,9 +127,9 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
 }
 
 /**
- * After a pass in which several pages were in flight while the list moved, the lake may have missed what is new and may
- * keep what has gone; the model takes over its rows. Nothing that was there all the while may be archived, and
- * nothing may be known that was never served.
+ * Judges a pass with several pages in flight while the list moved. The lake may have missed new records and may keep
+ * old ones, so the model takes over its rows. No lot that stayed in the feed may be archived, and no vehicle may appear
+ * that was never served.
  */
 export async function adopt(stage: Stage, end: Ended, walks: readonly Walk[]): Promise<void> {
   const [cars] = walks;

@@ -1,6 +1,6 @@
 /**
- * What a lake should know, as plain data and plain rules, written from the design ("Reconcile and snapshots", "Passes
- * and absence") and not from the code. The rules that the design leaves open stand as sentences at their places.
+ * What a lake should know, as plain data and plain rules. They are written from the design ("Reconcile and snapshots",
+ * "Passes and absence") and not from the code. Comments state the rules that the design leaves open.
  */
 import { archiveRows, childrenOf } from './rows.js';
 import { absentLots, isTooMuch, lotsAfter, vehiclesAfter } from './state.js';
@@ -12,7 +12,7 @@ export type Values = Readonly<Record<string, unknown>>;
 /** A row of a table: its values from the feed, its state, and when it changed. */
 export interface Row {
   readonly content: Values;
-  /** `archived` and its companions, or `gone_at`; empty where rows are only replaced or kept. */
+  /** `archived` and its companions, or `gone_at`; empty for tables whose rows are only replaced or kept. */
   readonly state: Values;
   /** Columns whose last values could not be read. */
   readonly rejected: readonly string[];
@@ -59,7 +59,7 @@ export interface Knowledge {
   readonly tables: Readonly<Record<Modelled, Rows>>;
   readonly lotChanges: readonly Values[];
   readonly rejects: readonly Values[];
-  /** When the own record of each `vehicle 7` and each `lot 5` was last delivered and loaded. */
+  /** Time at which the own record of each `vehicle 7` and each `lot 5` was last delivered and loaded. */
   readonly sightings: ReadonlyMap<string, Values>;
 }
 
@@ -81,47 +81,47 @@ export const NOTHING: Knowledge = {
   sightings: new Map(),
 };
 
-/** A vehicle as one list showed it. */
+/** A vehicle as one list delivered it. */
 interface Receipt {
   readonly list: string;
   readonly vehicle: Vehicle;
 }
 
-/** What a run brought, as far as the lake may draw conclusions from it. */
+/** What a run delivered, and what the lake may conclude from it. */
 export interface Evidence {
-  /** Start of the pass over `/cars`: the time at which its rows were seen. */
+  /** Start of the pass over `/cars`, which its rows get as the time at which they were seen. */
   readonly seenAt: string;
   readonly kind: 'full' | 'window' | 'lookup';
   /** Valid records in the order of their receipt. */
   readonly delivered: readonly Receipt[];
   /** Ids of vehicles whose records break the contract: they count as present. */
   readonly rejected: ReadonlySet<number>;
-  /** Lots in those records. */
+  /** Lots in the rejected records. */
   readonly rejectedLots: ReadonlySet<number>;
   readonly rejects: readonly Values[];
-  /** Whether the pass is a full one, complete, and brought a record: only then does it show absence. */
+  /** Whether the pass shows absence: it is full and complete, and delivered at least one record. */
   readonly provesAbsence: boolean;
-  /** Sources that were asked for one by one and walked whole; undefined where all were asked for together. */
+  /** Sources that were requested one by one and walked whole; undefined if one request covered all sources. */
   readonly sources: readonly number[] | undefined;
-  /** Sources that the key lacked at some start or at the end of the pass. */
+  /** Sources that the key lacked when a run of the pass started, or at the end of the pass. */
   readonly hidden: readonly number[];
-  /** Ranges of ids, borders left out, about which the pass proves nothing. */
+  /** Exclusive ranges of ids about which the pass proves nothing. */
   readonly unproven: readonly (readonly [number, number])[];
   readonly archive: readonly Archiving[];
   readonly guard: number;
-  /** Vehicles that a run has seen since the pass began: they count as present, and stay as they are. */
+  /** Vehicles that another run has seen since the pass began. They count as present and stay as they are. */
   readonly seenLater?: ReadonlySet<number>;
   /** Sources of their active lots. */
   readonly sourcesSeenLater?: ReadonlySet<number>;
 }
 
-/** What a run should do: publish what it knows then, or hold. */
+/** What a run should do: publish this knowledge, or hold. */
 export type Verdict = { readonly held: true } | { readonly held: false; readonly knowledge: Knowledge };
 
-/** Rows that a run changes or confirms, by key; one that did not come keeps its list of rejected columns. */
+/** Rows that a run changes or confirms, by key. A row that was not delivered keeps its list of rejected columns. */
 export type Fresh = Map<string, Pick<Row, 'content' | 'state'> & Partial<Pick<Row, 'rejected'>>>;
 
-/** Merges what a run brought with what was known. */
+/** Merges what a run delivered into what was known. */
 export function learn(known: Knowledge, given: Evidence): Verdict {
   const later = seenLater(known, given);
   const current = currentOf(given.delivered, later);
@@ -132,12 +132,12 @@ export function learn(known: Knowledge, given: Evidence): Verdict {
   const lots = merge(known.tables.lots, lotsAfter(known, evidence, current, absent), seenAt);
   const vehicles = merge(known.tables.vehicles, vehiclesAfter(known, evidence, current, lots), seenAt);
   const children = childrenOf(current);
-  // Rows that a lookup lacks are not gone, nor are those of a source that the key lacked.
-  const isTold = ({ content }: Row): boolean =>
+  // A lookup does not show that rows are gone. Neither does a pass whose key lacked their source.
+  const mayBeGone = ({ content }: Row): boolean =>
     kind !== 'lookup' && !evidence.hidden.includes(Number(content.domain_id));
   const child = (name: keyof typeof children): Rows => {
     const { fresh, isGone } = children[name];
-    return merge(known.tables[name], fresh, seenAt, (row) => isTold(row) && isGone(row));
+    return merge(known.tables[name], fresh, seenAt, (row) => mayBeGone(row) && isGone(row));
   };
   const tables = {
     vehicles,
@@ -162,8 +162,8 @@ export function learn(known: Knowledge, given: Evidence): Verdict {
 }
 
 /**
- * What counts of what came: the last record of a vehicle in each list, since the list of a source may show the lots of
- * that source alone; and a lot that two vehicles list is the one's that came last.
+ * Picks the records that count. The last record of a vehicle counts in each list, because the list of one source may
+ * show only the lots of that source. If two vehicles list a lot, the vehicle that came last owns it.
  */
 function currentOf(all: readonly Receipt[], later: SeenLater): readonly Vehicle[] {
   const delivered = all.filter(({ vehicle }) => !later.vehicles.has(vehicle.id));
@@ -182,14 +182,14 @@ function currentOf(all: readonly Receipt[], later: SeenLater): readonly Vehicle[
   }));
 }
 
-/** Vehicles, and the lots that they listed, that a run has seen since the pass of this one began; see `seenLater`. */
+/** Vehicles, and the lots that they listed, that another run has seen since this pass began; see `seenLater`. */
 interface SeenLater {
   readonly vehicles: ReadonlySet<number>;
   readonly lots: ReadonlySet<number>;
   readonly sources: ReadonlySet<number>;
 }
 
-/** What a run has seen since the pass of this one began, which is newer than what the pass has of it. */
+/** What another run has seen since this pass began. It is newer than the records of this pass. */
 function seenLater({ sightings, tables }: Knowledge, { seenAt }: Evidence): SeenLater {
   const timeOf = (key: string): string => String(sightings.get(key)?.seen_at ?? '');
   const vehicles = [...tables.vehicles.keys()].filter((id) => timeOf(`vehicle ${id}`) > seenAt).map(Number);
@@ -214,8 +214,8 @@ function seenLater({ sightings, tables }: Knowledge, { seenAt }: Evidence): Seen
 const NEVER = (): boolean => false;
 
 /**
- * Merges rows by key: nothing changes in a row whose record and state did not; what is gone is kept and marked. A value
- * that cannot be read leaves the last good one, which is no change; the row names the column.
+ * Merges rows by key. A row changes only if its record or its state changed. A row that is gone is kept and marked. If
+ * a value cannot be read, the last readable value stays, which is not a change, and the row names the column.
  */
 function merge(old: Rows, fresh: Fresh, seenAt: string, isGone: (row: Row) => boolean = NEVER): Rows {
   const merged = new Map(old);
@@ -243,7 +243,7 @@ function merge(old: Rows, fresh: Fresh, seenAt: string, isGone: (row: Row) => bo
 const isSame = (a: Values, b: Values): boolean =>
   Object.keys(b).every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
 
-/** A change for every tracked field that differs; a lot that is new has none. */
+/** A change for every tracked field that differs. A new lot has no changes. */
 function changesBetween(before: Rows, after: Rows, seen_at: string): Values[] {
   return [...after].flatMap(([key, row]) => {
     const was = before.get(key);
@@ -262,8 +262,8 @@ function changesBetween(before: Rows, after: Rows, seen_at: string): Values[] {
 }
 
 /**
- * A record that was delivered and loaded is seen, whether it changed or not; one that was rejected is not, and says so
- * until it is seen again.
+ * A record that was delivered and loaded is seen, whether it changed or not. A rejected record is not seen, and is
+ * marked as rejected until it is seen again.
  */
 function sightingsAfter(
   known: Knowledge,

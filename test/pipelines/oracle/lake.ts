@@ -1,4 +1,4 @@
-/** Reads a published lake in the form of its model, and compares the two. */
+/** Reads a published lake in the form of the model, and compares the two. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { bareDuckDb } from '../support.js';
@@ -55,7 +55,7 @@ function plain(value: unknown): unknown {
   return new Date(value.replace(' ', 'T').replace('+00', 'Z')).toISOString();
 }
 
-/** Everything of a lake that the model follows. A key that stands twice is a failure. */
+/** Everything in a lake that the model follows. Fails if a key occurs twice. */
 export async function readKnowledge(duck: Duck, output: string): Promise<Knowledge> {
   const read = async (table: string, columns: readonly string[]): Promise<Values[]> => {
     const glob = join(output, 'lake', 'current', table, '**', '*.parquet');
@@ -107,7 +107,7 @@ function rowOf(table: Modelled, row: Values): Row {
   };
 }
 
-/** Expects a lake to hold what the model says, no more and no less. */
+/** Expects a lake to hold exactly what the model says. */
 export function expectKnowledge(actual: Knowledge, known: Knowledge): void {
   for (const table of MODELLED) expect(flat(actual.tables[table]), table).toEqual(flat(known.tables[table]));
   expect(inOrder(actual.lotChanges), 'lot_changes').toEqual(inOrder(known.lotChanges.map(asText)));
@@ -122,7 +122,7 @@ const flat = (rows: Rows): object =>
       .map(([key, { content, state, ...history }]) => [key, { ...content, ...state, ...history }]),
   );
 
-/** Values before and after stand as text, numbers of money with their fraction. */
+/** The values before and after are texts. Amounts keep their fraction. */
 function asText(change: Values): Values {
   const isMoney = ['bid', 'buy_now', 'final_bid', 'seller_reserve_price'].includes(String(change.field));
   const text = (value: unknown): string | null =>

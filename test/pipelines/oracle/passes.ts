@@ -1,4 +1,7 @@
-/** Passes as the design has them: which one a run resumes, and what a pass proves, from the log of the service. */
+/**
+ * Passes as the design defines them: which pass a run resumes, and what a pass proves according to the log of the
+ * service.
+ */
 import type { Evidence, Values } from './knowledge.js';
 import type { Answer } from './service.js';
 import { type Archiving, UNREADABLE, type Vehicle } from './world.js';
@@ -12,26 +15,29 @@ export interface Walk {
   readonly kind: 'full' | 'window' | 'lookup';
   readonly startedAt: number;
   readonly sources: readonly number[] | undefined;
-  /** Where a window begins, in minutes; undefined of a full pass. */
+  /** Minute at which a window begins; undefined for a full pass. */
   readonly begins?: number | undefined;
-  /** Whether the list of a window had another total when a later run went on with it. */
+  /** Whether the total of a window's list had changed when a later run continued it. */
   hasMoved?: boolean;
-  /** Everything that was answered with records, by this run and by the ones before it. */
+  /** All answers with records, to this run and to the earlier runs of the pass. */
   answers: Answer[];
-  /** Sources that the run which walked it last was refused. */
+  /** Sources that the last run of the pass was refused. */
   refused: readonly string[];
-  /** Sources that the key was refused when it was asked which it has, in any run that filled the pass. */
+  /** Sources that were refused when a run of the pass asked which sources the key has. */
   hidden: readonly number[];
   isSealed: boolean;
 }
 
-/** What is remembered of passes from run to run. */
+/** What later runs need to know about passes. */
 export interface Ledger {
-  /** Passes that were left by a run that published nothing. */
+  /** Passes of runs that published nothing. */
   left: readonly Walk[];
   /** Start of the newest full pass that was published, by stream. */
   readonly newest: Map<Followed, number>;
-  /** Start of the last pass that was walked whole and published, over all sources and over one: what windows reach to. */
+  /**
+   * Start of the last pass that was walked whole and published, over all sources and over one. Windows reach back to
+   * it.
+   */
   readonly whole: Map<Followed | `cars:${string}`, number>;
 }
 
@@ -39,9 +45,10 @@ export interface Ledger {
 const RESUME = 12 * 3_600_000;
 
 /**
- * The pass that a run fills: the one that was left, where it asked for the same, is younger than 12 hours, and no full
- * pass since is in the lake. A window that was not walked whole goes on where it would start at the same time: where no
- * whole pass of its stream came in between. What is left else is given up.
+ * The pass that a run fills. A run resumes a pass that an earlier run left if it requested the same, is younger than 12
+ * hours, and no newer full pass is in the lake. A window that was not walked whole is resumed only if it would start at
+ * the same time now, that is, if no whole pass of its stream came in between. Other unfinished passes of the kind are
+ * given up.
  */
 export function begin(
   ledger: Ledger,
@@ -63,7 +70,7 @@ export function begin(
 
 const PATHS: Readonly<Record<Followed, string>> = { cars: '/cars', archived_lots: '/archived-lots' };
 
-/** Adds what a run was answered to a pass that it filled. */
+/** Adds the answers to a run to the pass that it filled. */
 export function fill(walk: Walk, log: readonly Answer[]): void {
   const own = log.filter(({ path }) => path === PATHS[walk.stream]);
   const earlier = [...walk.answers];
@@ -83,7 +90,7 @@ export function fill(walk: Walk, log: readonly Answer[]): void {
     walk.refused = refused.filter(({ asksForSource }) => !asksForSource).map(({ list }) => list);
 }
 
-/** Notes that the lake was made from passes. */
+/** Notes that these passes are in the lake. */
 export function publish(ledger: Ledger, walks: readonly Walk[]): void {
   for (const walk of walks) {
     const { stream, startedAt, kind } = walk;
@@ -105,7 +112,7 @@ interface List {
   readonly isComplete: boolean;
 }
 
-/** The lists of a pass that were walked: all but those of refused sources. */
+/** The lists of a pass that were walked: all lists except those of refused sources. */
 function walkedLists({ answers, sources, refused, hasMoved }: Walk): List[] {
   const names = sources === undefined ? [''] : sources.map(String);
   return names
@@ -124,8 +131,8 @@ function walkedLists({ answers, sources, refused, hasMoved }: Walk): List[] {
 }
 
 /**
- * A list is complete when as many records came as the service counts, give or take what its totals moved by, and when
- * no page holds the very records of another.
+ * A list is complete if the number of its records matches the total of the service, give or take the change of that
+ * total, and if no two pages have the same records.
  */
 function isComplete(pages: readonly Answer[], totals: readonly number[]): boolean {
   const records = pages.reduce((sum, page) => sum + page.records.length, 0);
@@ -136,7 +143,7 @@ function isComplete(pages: readonly Answer[], totals: readonly number[]): boolea
   return totals.length === 0 || (records >= Math.min(...totals) && records <= Math.max(...totals));
 }
 
-/** Whether a record keeps to the contract: the service here breaks it in one way only. */
+/** Whether a record keeps to the contract. This service breaks it in one way only. */
 const isValid = (record: unknown): boolean => {
   const listings: unknown = Reflect.get(Object(record), 'listings');
   return listings === null || listings === undefined || Array.isArray(listings);
@@ -170,8 +177,8 @@ export function evidenceOf(cars: Walk, archive: Walk | undefined, guard: number)
 }
 
 /**
- * Borders through which a record may have slipped: between a page and the one behind it, unless the first was once asked
- * for after the second had arrived and they met at the same ids as now.
+ * Borders at which a record may have been missed: those between two neighbouring pages. A border is proven if the first
+ * page was requested after the second had arrived, and both met at the same ids as now.
  */
 function openBorders({ pages, answers }: List): [number, number][] {
   const idAt = (page: Answer, place: number): number | undefined => (page.records as Vehicle[]).at(place)?.id;
@@ -193,7 +200,7 @@ function openBorders({ pages, answers }: List): [number, number][] {
   });
 }
 
-/** Rejected records, and values of others, by their place; a page that was read again rejects a place once. */
+/** Rejected records and rejected values, by their place. A page that was read twice rejects each place once. */
 function rejectsOf(answers: readonly Answer[]): Values[] {
   const places = answers.flatMap(({ list, page, records }) =>
     records.flatMap((record, position): [string, Values][] => {
@@ -215,7 +222,7 @@ function unreadable(value: unknown, path = ''): { readonly path: string; readonl
   });
 }
 
-/** What was landed and rejected by a pass: a page that was read again counts again. */
+/** How many records a pass landed and rejected. A page that was read twice counts twice. */
 export function countsOf({ answers, stream }: Walk): {
   readonly landed: number;
   readonly rejected: number;

@@ -1,9 +1,9 @@
-/** Rows that records make, by table and key. */
+/** The rows that records become, by table and key. */
 import type { LotRecord, ReportRecord } from '../../served.js';
 import type { Fresh, Row, Values } from './knowledge.js';
 import { type Archiving, UNREADABLE, type Vehicle } from './world.js';
 
-/** An instant of a record as the model writes it; one that cannot be read as it came. */
+/** An instant of a record as the model writes it. An unreadable instant stays as it came. */
 export const iso = (text: string | null | undefined): string | null => {
   if (text === null || text === undefined) return null;
   return UNREADABLE.has(text) ? text : new Date(text).toISOString();
@@ -17,11 +17,11 @@ export const later = (...times: readonly (string | undefined)[]): string =>
 
 interface Children {
   readonly fresh: Fresh;
-  /** Whether a known row that did not come is gone: its parent came with the list that should have it. */
+  /** Whether a known row that was not delivered is gone: its parent came with the list that should have it. */
   readonly isGone: (row: Row) => boolean;
 }
 
-/** Rows below vehicles and lots. A missing or null list changes nothing; an empty one means that there are none. */
+/** Rows below vehicles and lots. A missing or null list changes nothing. An empty list means that there are no rows. */
 export function childrenOf(current: readonly Vehicle[]) {
   const empty = (): Children & { readonly owners: Set<unknown> } => {
     const owners = new Set<unknown>();
@@ -109,7 +109,7 @@ function reportKey({ vehicle_ref, report_id }: ReportRecord): {
   return { columns, text: Object.values(columns).join(' ') };
 }
 
-/** What the columns of a lot hold. */
+/** Columns of a lot and their values. */
 export function lotContent(vehicle: Vehicle, lot: LotRecord): Values {
   return {
     lot_id: lot.id,

@@ -1,4 +1,4 @@
-/** Compares which sales a lake trusts with what follows from all that its model knows. */
+/** Compares the sales that a lake trusts with the sales that follow from its model. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import {
@@ -11,7 +11,7 @@ import { modelsOf } from '../../model/support.js';
 import type { Modelled, Values } from './knowledge.js';
 import type { Stage } from './stage.js';
 
-/** The mart of sales and what it reads, without checks. */
+/** The mart of sales and the models that it reads, without checks. */
 export const SALES_ALONE = {
   modelling: { models: modelsOf(['sales']), checks: [] },
 };
@@ -20,7 +20,7 @@ const number = (value: unknown): number | null =>
   value === null || value === undefined ? null : Number(value);
 const time = (value: unknown): number | null => (typeof value === 'string' ? Date.parse(value) : null);
 
-/** Expects the mart of sales to have every attempt of the lots that are known, each with its reason and price. */
+/** Expects the mart of sales to have every attempt of the known lots, each with its reason and price. */
 export async function expectSales({ known, duck, output, note }: Stage): Promise<void> {
   const of = (table: string): string => `'${join(output, 'lake', 'current', table, '*.parquet')}'`;
   const [run] = await duck.query(`select epoch_ms(max(started_at)) as now from ${of('runs')}`);

@@ -1,45 +1,45 @@
-/** The service over a world that moves: its answers, what disturbs them, and a log of all that was answered. */
+/** The service over a moving world: its answers, its faults, and a log of all answers. */
 
 import { serve } from '../support.js';
 import { type Archiving, type Entry, spoil, type Vehicle, type World } from './world.js';
 
 /** What disturbs the service during a run. */
 export interface Disturbance {
-  /** Paths that are answered with 500 once so many pages of `/cars` were answered. */
+  /** A path that is answered with 500 after so many pages of `/cars`. */
   readonly cut?: { readonly path: string; readonly after: number };
-  /** A source that is refused (401) once so many pages of `/cars` were answered. */
+  /** A source that is refused (401) after so many pages of `/cars`. */
   readonly refused?: { readonly source: number; readonly after: number };
-  /** A source that the key loses, or gets, once so many pages of `/cars` were answered. */
+  /** A source that the key loses or gets after so many pages of `/cars`. */
   readonly turn?: { readonly source: number; readonly after: number; readonly gets: boolean };
-  /** By how much the totals of `/cars` are wrong. */
+  /** The error of the totals of `/cars`. */
   readonly wrongTotal?: number;
-  /** Lets the world move before a page of `/cars` is answered; given how many were. */
+  /** Lets the world move before a page of `/cars` is answered. Gets the number of pages answered so far. */
   readonly drift?: (answered: number) => void;
 }
 
 /** How the service behaves in a run. */
 interface Manner extends Disturbance {
   readonly now: number;
-  /** Sources that the key has; records show nothing of others. */
+  /** Sources that the key has. Records show nothing of other sources. */
   readonly key: readonly number[];
   readonly totals: boolean;
-  /** Whether the list of a source shows vehicles with the lots of that source alone. */
+  /** Whether the list of one source shows vehicles with only the lots of that source. */
   readonly ownLots: boolean;
 }
 
-/** One answer; those to requests for one record only are left out, but for refusals. */
+/** One answer. Requests for a single record are logged only if they were refused. */
 export interface Answer {
   readonly path: string;
-  /** Source that was asked for; empty where none was. */
+  /** Source that was requested; empty if the request named none. */
   readonly list: string;
   readonly page: number;
   readonly minutes: number | undefined;
   readonly status: number;
   readonly records: readonly unknown[];
   readonly total: number | null;
-  /** Whether one record was asked for, no page of a list, to learn whether the key has a source. */
+  /** Whether the request was for one record, to learn whether the key has a source, and not for a page of a list. */
   readonly asksForSource: boolean;
-  /** Places in the order of everything that was asked and answered. */
+  /** Positions in the order of all requests and answers. */
   readonly asked: number;
   readonly answered: number;
 }
@@ -54,7 +54,7 @@ function keyAt({ key, turn }: Manner, pages: number): readonly number[] {
 /** The service, how to change its manner, and its log. */
 export interface Service {
   readonly url: string;
-  /** Sets the manner of the next run and gives the log that it will fill. */
+  /** Sets the manner of the next run and returns the log that it will fill. */
   begin(manner: Manner): Answer[];
   close(): Promise<void>;
 }
@@ -167,7 +167,7 @@ function pageOf(
   const page = Number(query.get('page') ?? 1);
   const data = all.slice((page - 1) * size, page * size);
   const last = Math.max(1, Math.ceil(all.length / size));
-  // A total below the number of pages is an answer that no run believes: the hostile answers have it.
+  // No run accepts a total below the number of pages; the hostile answers test that.
   const total = Math.max(last === 1 ? 0 : last, all.length + (path === '/cars' ? (wrongTotal ?? 0) : 0));
   const numbers =
     data.length === 0 ? {} : { from: (page - 1) * size + 1, to: (page - 1) * size + data.length };

@@ -1,4 +1,4 @@
-/** The state of a story that is played: its world, its service, its lake, and what should be known. */
+/** The state of a story while it is played: its world, its service, its lake, and what the lake should know. */
 
 import { LotlakeError, type Outcome } from '../../../src/config/lotlake-error.js';
 import type { RunResult } from '../../../src/run/finish.js';
@@ -11,13 +11,13 @@ import { type Answer, type Disturbance, type Service, startService } from './ser
 import type { Move, Step, Story, Trouble } from './story.js';
 import { createWorld, happen, type World } from './world.js';
 
-/** Lots of the feed with their vehicles at a moment, to find what was there all the while. */
+/** The lots of the feed with their vehicles at one moment, to find those that stayed in the feed. */
 interface Footprint {
   readonly time: number;
   readonly lots: ReadonlyMap<number, number>;
 }
 
-/** A story that is played. */
+/** A story while it is played. */
 export interface Stage {
   readonly story: Story;
   readonly world: World;
@@ -29,9 +29,9 @@ export interface Stage {
   known: Knowledge;
   isPublished: boolean;
   now: number;
-  /** Whether every change of the feed since the last whole pass is within reach of a window. */
+  /** Whether a window can still reach every change of the feed since the last whole pass. */
   isGapless: boolean;
-  /** Counts what stories come to, so that it can be seen that they come to everything. */
+  /** Counts situations, to show that the stories reach all of them. */
   readonly note: (what: string, times?: number) => void;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function openStage(story: Story, note: Stage['note']): Promise<Stag
   };
 }
 
-/** Lets the time of a step go by, and what happens meanwhile happen. */
+/** Lets the time of a step pass, with its happenings. */
 export function pass(stage: Stage, { minutes, happenings }: Step): void {
   const gap = minutes * 60_000;
   for (const [i, one] of happenings.entries()) {
@@ -88,7 +88,7 @@ export async function ended(run: Promise<RunResult>): Promise<Ended> {
   }
 }
 
-/** The options of a job. Where it counts which pages came before the trouble, they are asked for one by one. */
+/** The options of a job. If trouble begins after a number of pages, the job requests one page at a time. */
 export function jobOf(stage: Stage, { trouble, sources, guard, allowShrink, concurrency }: Step): JobOptions {
   const { now, story } = stage;
   const inFlight = { none: concurrency, drift: trouble.kind === 'drift' ? trouble.concurrency : 1 };
@@ -100,7 +100,7 @@ export function jobOf(stage: Stage, { trouble, sources, guard, allowShrink, conc
   return { ...SALES_ALONE, config, reporter: silentReporter(), now: () => new Date(now) };
 }
 
-/** Begins the log of a run in which the service behaves as the step says. */
+/** Begins the log of a run whose service behaves as the step describes. */
 export function beginRun(stage: Stage, { trouble, key }: Step): Answer[] {
   const { service, story, now } = stage;
   const { totals, ownLots = false } = story;

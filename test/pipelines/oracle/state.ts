@@ -1,5 +1,6 @@
 /**
- * What is archived, and why (docs/decisions/0004 and the .yml of the rules), and what must hold of it whatever the rules say.
+ * What is archived and why (docs/decisions/0004 and the .yml of the rules), and what must hold independently of these
+ * rules.
  */
 import type { LotRecord } from '../../served.js';
 import type { Evidence, Fresh, Knowledge, Row, Rows, Values } from './knowledge.js';
@@ -20,10 +21,11 @@ const isKept = (row: Row, evidence: Evidence, vehicleCame: boolean): boolean =>
   Object.values(REASONS).some((keeps) => keeps(row, evidence, vehicleCame));
 
 /**
- * Active lots that the run shows to be gone. A pass says nothing of a source that it got no record of, but a feed without
- * any lot lacks the lots of all. A lot is gone when its vehicle came with a list of lots without it (a list that is missing
- * or null says nothing), or when its vehicle did not come, was not rejected and is in no unproven range, unless one of the
- * reasons keeps it. The lots of a rejected record count as present, wherever they stood before.
+ * Active lots that the run shows to be gone. A pass shows nothing about a source of which it got no record, but a feed
+ * without any lot lacks the lots of all sources. A lot is gone in two cases, unless one of the reasons keeps it. Its
+ * vehicle came with a list of lots without it; a missing or null list does not count. Or its vehicle did not come, was
+ * not rejected and is in no unproven range. The lots of a rejected record count as present, whichever vehicle had them
+ * before.
  */
 export function absentLots(
   known: Knowledge,
@@ -53,11 +55,11 @@ export function absentLots(
 const isProven = ({ unproven }: Evidence, id: number): boolean =>
   !unproven.some(([low, high]) => id > low && id < high);
 
-/** Whether a pass that did not bring a vehicle shows that the feed lacks it. */
+/** Whether the absence of a vehicle from the pass shows that the feed lacks it. */
 const isLacked = (evidence: Evidence, vehicle: number): boolean =>
   !evidence.rejected.has(vehicle) && isProven(evidence, vehicle);
 
-/** Whether more than the guard's share of some source's active lots is absent at once. */
+/** Whether the share of absent lots among the active lots of some source exceeds the guard. */
 export function isTooMuch(lots: Rows, absent: ReadonlySet<string>, guard: number): boolean {
   const counts = new Map<unknown, { active: number; absent: number }>();
   for (const [key, { content, state }] of lots) {
@@ -76,7 +78,7 @@ const ACTIVE: Values = { archived: false, archived_at: null, archived_by: null, 
 /** When the own record of a `lot 5` or a `vehicle 7` was last delivered and loaded. */
 const lastSeen = ({ sightings }: Knowledge, key: string): string => String(sightings.get(key)?.seen_at);
 
-/** The lots that a run changes or confirms: those that came, and those that are gone. */
+/** The lots that a run changes or confirms: delivered lots and lots that are gone. */
 export function lotsAfter(
   known: Knowledge,
   evidence: Evidence,
@@ -98,7 +100,7 @@ export function lotsAfter(
     if (row.state.archived === true || fresh.has(key)) continue;
     const seen = lastSeen(known, `lot ${key}`);
     const archivedAt = named.get(Number(row.content.lot_id));
-    // The archive feed counts where the lot was not seen since.
+    // The archive feed counts if the lot was not seen since.
     const isNamed = archivedAt !== undefined && archivedAt > seen;
     if (!isNamed && !absent.has(key)) continue;
     const state = {
@@ -113,9 +115,9 @@ export function lotsAfter(
 }
 
 /**
- * The state of a lot that came. The flag of the feed counts first. Where it is missing, the earlier flag stands, and
- * what was concluded from absence or from the archive ends when a pass lists the lot; a lookup ends nothing. The
- * archive is believed where it names a time after the lot was seen.
+ * The state of a delivered lot. The flag of the feed counts first. If it is missing, an earlier flag stays. A state
+ * that was concluded from absence or from the archive ends when a pass lists the lot, but not when a lookup finds it.
+ * The archive counts if its time is after the lot was seen.
  */
 function deliveredState(
   lot: LotRecord,
@@ -128,7 +130,7 @@ function deliveredState(
   const stands = was !== undefined && (kind === 'lookup' || was.archived_by === 'feed') ? was : undefined;
   const last_seen_at = was?.last_seen_at ?? seenAt;
   const at = iso(lot.archived_at);
-  // A time of archiving alone means archived.
+  // If the feed sends only a time of archiving, the lot is archived.
   const says = lot.archived ?? (at === null ? undefined : true);
   if (says ?? stands !== undefined) {
     return {
@@ -145,10 +147,11 @@ function deliveredState(
 }
 
 /**
- * Vehicles after a run. One that the feed lists is active. One that did not come is archived with the last of its lots.
- * Where none of them was archived in this run, the feed may list it still: only a complete full pass shows that it does
- * not, outside its unproven ranges. In the same way one without lots is archived by a complete full pass over all
- * sources. A lookup keeps an archived vehicle archived unless it brings an active lot.
+ * Vehicles after a run. A vehicle that the feed lists is active. A vehicle that did not come is archived with the last
+ * of its lots. If none of its lots was archived in this run, the feed may still list it: only a complete full pass
+ * shows that it does not, and not within its unproven ranges. A vehicle without lots is archived by a complete full
+ * pass over all sources, under the same condition. A lookup keeps an archived vehicle archived unless it brings an
+ * active lot.
  */
 export function vehiclesAfter(
   known: Knowledge,
@@ -191,7 +194,7 @@ export function vehiclesAfter(
   return fresh;
 }
 
-/** The state that its lots give to a vehicle: archived with the last of them, or undefined. */
+/** The state of a vehicle that follows from its lots: archived with the last of them, or undefined. */
 function stateOfLots(own: readonly Row[]): Values | undefined {
   if (own.some((row) => row.state.archived !== true)) return undefined;
   const last = [...own].sort((a, b) =>
@@ -205,7 +208,7 @@ function stateOfLots(own: readonly Row[]): Values | undefined {
   };
 }
 
-/** Counts what became of lots, so that it can be seen that the stories come to each rule. */
+/** Counts what happened to lots, to show that the stories reach each rule. */
 export function noteStates(
   note: (what: string, times?: number) => void,
   before: Knowledge,
@@ -237,8 +240,8 @@ export function noteStates(
 }
 
 /**
- * Lots that a pass archived for their absence although their vehicle had them all the while. There must be none, whatever
- * the rules above say.
+ * Lots that a pass archived as absent although their vehicle listed them during the whole pass. There must be none,
+ * independently of the rules above.
  */
 export function wronglyAbsent(
   before: Rows,
@@ -253,8 +256,8 @@ export function wronglyAbsent(
 }
 
 /**
- * Active lots of vehicles that the feed no longer has, after a pass that proves absence in a feed that stood still. There
- * must be none but those whose source shows nothing, and those that one of the reasons keeps.
+ * Active lots of vehicles that the feed no longer has, after a pass that proves absence in a feed that did not move.
+ * The only exceptions are lots of a source that shows nothing, and lots that one of the reasons keeps.
  */
 export function wronglyActive(
   lots: Rows,

@@ -17,7 +17,7 @@ export interface Move {
   readonly happening: Happening;
 }
 
-/** Time goes by, things happen, and a job runs. */
+/** A step: time passes, things happen, and a job runs. */
 export interface Step {
   readonly minutes: number;
   readonly happenings: readonly Happening[];
@@ -37,7 +37,7 @@ export interface Story {
   readonly mix: number;
   readonly perPage: number;
   readonly totals: boolean;
-  /** Whether the list of a source shows vehicles with the lots of that source alone. */
+  /** Whether the list of one source shows vehicles with only the lots of that source. */
   readonly ownLots?: boolean;
   readonly steps: readonly Step[];
 }
@@ -45,10 +45,10 @@ export interface Story {
 const HOUR = 60;
 const DAY = 24 * HOUR;
 
-/** Any number up to one; small ones are no more likely than others. */
+/** Any number up to `most`; small numbers are no more likely than others. */
 const upTo = (most: number): fc.Arbitrary<number> => fc.noBias(fc.nat(most));
 
-/** Happenings that are drawn more often, because much follows from them. */
+/** Happenings that are drawn more often, because they have more consequences. */
 const OFTEN = [
   'change',
   'leave',
@@ -71,7 +71,7 @@ const happening: fc.Arbitrary<Happening> = fc.record({
   value: upTo(60),
 });
 
-/** What happens between pages; no lot moves, since one that moves to a page that is read already is seen nowhere. */
+/** Happenings between pages. No lot moves, because no page shows a lot that moves to a page that was already read. */
 const DRIFTS = [
   ...(['appear', 'leave', 'leave', 'leave-named', 'back', 'change', 'drop-lot', 'add-lot', 'break'] as const),
 ] as const;
@@ -141,7 +141,7 @@ const RUNS: readonly Step['run'][] = [
   ...(['incremental', 'incremental', 'incremental', 'rebuild', 'lookup'] as const),
 ];
 
-/** Any story of a first night and up to so many steps after it. */
+/** Any story with a first night and at most `longest` steps after it. */
 export const stories = (longest: number): fc.Arbitrary<Story> =>
   fc
     .record({
@@ -155,7 +155,7 @@ export const stories = (longest: number): fc.Arbitrary<Story> =>
     })
     .map(({ first, rest, ...story }) => ({ ...story, steps: [first, ...rest].map(soonAfterACut) }));
 
-/** After a run that was cut short the same is often run again before long. */
+/** After an interrupted run, the same run often starts again soon. */
 function soonAfterACut(given: Step, i: number, steps: readonly Step[]): Step {
   const before = steps[i - 1];
   if (before?.trouble.kind !== 'cut' || given.who % 3 === 0) return given;

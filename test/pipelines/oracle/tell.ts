@@ -1,4 +1,4 @@
-/** Plays random stories: after each step a job runs, and the lake is compared with its model. */
+/** Plays random stories. After each step a job runs, and the lake is compared with its model. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ import type { Answer } from './service.js';
 import { beginRun, type Ended, ended, jobOf, openStage, pass, type Stage } from './stage.js';
 import { type Step, type Story, stories } from './story.js';
 
-/** Plays a story. Throws where the lake or the outcome of a run differs from the model. */
+/** Plays a story. Throws if the lake or the outcome of a run differs from the model. */
 export async function playStory(story: Story, note: Stage['note'] = () => undefined): Promise<void> {
   const stage = await openStage(story, note);
   try {
@@ -55,11 +55,11 @@ async function rebuildLake(stage: Stage, next: Step): Promise<void> {
   await compare(stage);
 }
 
-/** Every table of a lake but the marts, which depend on the start of the last run. */
+/** Every table of a lake except the marts, which depend on the start of the last run. */
 async function readTables(lake: string): ReturnType<typeof readLake> {
   const tables = await readLake(lake);
   for (const { name } of readModels()) tables.delete(name);
-  // Only runs that landing knows: rebuilds replay the pages of others.
+  // Leaves rebuilds out: they replay the pages of other runs.
   return tables.set(
     'runs',
     (tables.get('runs') ?? []).filter((run) => run.pipeline !== 'rebuild'),
@@ -84,7 +84,7 @@ async function lookUp(stage: Stage, next: Step): Promise<void> {
   await compare(stage);
 }
 
-/** Longest reach of a window, and what it reaches back beyond the last whole pass, in minutes. */
+/** The longest window, and how far a window reaches back beyond the last whole pass, in minutes. */
 const MOST_MINUTES = 4320;
 const OVERLAP_MINUTES = 60;
 
@@ -99,7 +99,7 @@ async function walkFeed(stage: Stage, next: Step, run: 'nightly' | 'incremental'
   const job = jobOf(stage, next);
   const end = await ended(run === 'nightly' ? nightly(job) : incremental(job));
   if (run === 'incremental' && reach.cars > MOST_MINUTES) {
-    // No window reaches back so far: a full pass is due.
+    // No window reaches back that far, so a full pass is due.
     stage.note('full pass due');
     expect(end).toMatchObject({ outcome: 'usage' });
     expect(log).toEqual([]);
@@ -114,10 +114,10 @@ async function walkFeed(stage: Stage, next: Step, run: 'nightly' | 'incremental'
   await compare(stage);
 }
 
-/** Minutes since the last whole pass over each stream: what a window has to reach back to. */
+/** Minutes since the last whole pass over each stream. A window has to reach back that far. */
 type Reach = Readonly<Record<Followed, number>>;
 
-/** Fills the passes of a run from its log; with an outcome where that shows that the run could not end well. */
+/** Fills the passes of a run from its log. Returns an outcome if the log shows that the run has to fail. */
 function fillWalks(
   { ledger, now, note }: Stage,
   next: Step,
@@ -136,7 +136,7 @@ function fillWalks(
   const begins = kind === 'full' ? undefined : beginsAt(reach.cars);
   const cars = begin(ledger, { stream: 'cars', kind, sources, begins }, now);
   if (cars.startedAt !== now) note('resumed passes');
-  // A sealed pass requests nothing more.
+  // A run requests nothing more for a sealed pass.
   if (cars.isSealed) expect(log.filter(({ path }) => path === '/cars')).toEqual([]);
   fill(cars, log);
   const failed = log.find(({ status }) => status === 500);
@@ -158,13 +158,13 @@ const isReread = ({ answers }: Walk): boolean =>
   new Set(answers.map(({ list, page }) => `${list} ${page}`)).size < answers.length;
 
 /**
- * Answers in the order and at the times that the client saw, which the service does not know of requests in flight together.
- * The last answer for a page is the last of its name in the ledger.
+ * Answers in the order and at the times that the client saw them. The service does not know these for requests that
+ * were in flight together. The last answer for a page is the last one of its name in the ledger.
  */
 function asReceived({ output }: Stage, { passes }: RunResult, answers: readonly Answer[]): Answer[] {
   const passId = passes.find(({ manifest }) => manifest.stream === 'cars')?.manifest.pass_id ?? '';
   const folder = join(output, 'landing', 'cars', passId);
-  // A run that brought nothing leaves no pass.
+  // A run that got no record leaves no pass.
   if (!existsSync(folder)) return [...answers];
   const { pages } = readPass(folder);
   const times = new Map<string, number>();
@@ -181,7 +181,7 @@ function asReceived({ output }: Stage, { passes }: RunResult, answers: readonly 
   return places.sort((a, b) => a.seq - b.seq).map(({ answer }) => answer);
 }
 
-/** An instant of a ledger, which has microseconds, as a number. */
+/** An instant of a ledger as microseconds. */
 const microseconds = (text: string): number =>
   Date.parse(`${text.slice(0, 23)}Z`) * 1000 + Number(text.slice(23, 26));
 
@@ -190,14 +190,14 @@ async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end
   const { known: before, note } = stage;
   const [cars, archive] = walks;
   if ('result' in end && !end.result.published) {
-    // What the lake knows stays as it was, and the next window reaches back as far.
+    // The knowledge of the lake stays, and the next window reaches back to the same time.
     note('windows that brought nothing');
     expect(walks.map(({ kind }) => kind)).toEqual(['window', 'window']);
     expect(walks.flatMap(({ answers }) => answers.flatMap(({ records }) => records))).toEqual([]);
     return compare(stage);
   }
   const { trouble } = next;
-  // A list that changes while its borders are read again may leave one unsettled, which the log does not show.
+  // If a list changes while its borders are read again, a border may stay unsettled, and the log does not show it.
   const isUnsettled = (trouble.kind === 'drift' || trouble.kind === 'turn') && isReread(cars);
   if (isUnsettled || (trouble.kind === 'drift' && trouble.concurrency > 1)) return adopt(stage, end, walks);
   if ('result' in end) cars.answers = asReceived(stage, end.result, cars.answers);
@@ -227,9 +227,9 @@ async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end
 }
 
 /**
- * Plays random stories and counts what happened in them. A failure names its seed and path: LOTLAKE_SEED and LOTLAKE_PATH
- * replay it. LOTLAKE_STORIES sets the number of stories, and LOTLAKE_GUARD the shrink guard of all their runs: with 1, it
- * holds none.
+ * Plays random stories and counts what happened in them. A failure prints its seed and path; LOTLAKE_SEED and
+ * LOTLAKE_PATH replay it. LOTLAKE_STORIES sets the number of stories. LOTLAKE_GUARD sets the shrink guard of all their
+ * runs; with 1 it holds no run.
  */
 export async function assertStories({
   longest,
@@ -237,9 +237,9 @@ export async function assertStories({
 }: {
   readonly numRuns: number;
   readonly seed?: number;
-  /** Steps of a story after its first night, at most. */
+  /** Most steps of a story after its first night. */
   readonly longest: number;
-  /** Milliseconds after which no further story begins, and no failure is made smaller. */
+  /** Milliseconds after which no new story begins and no failure is shrunk further. */
   readonly interruptAfterTimeLimit: number;
 }): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();

@@ -1,7 +1,7 @@
-/** A small service world that moves at random: what it holds, and what can happen to it. */
+/** A small world of the service that moves at random: what it holds, and what can happen in it. */
 import type { ArchivedLotRecord, LotRecord, PriceRecord, ReportRecord, VehicleRecord } from '../../served.js';
 
-/** A vehicle; its lots are `null` where the service withholds them. */
+/** A vehicle; its lots are `null` if the service withholds them. */
 export type Vehicle = VehicleRecord<LotRecord[] | null>;
 
 /** A record of `/archived-lots` in its older form. */
@@ -11,12 +11,12 @@ export interface Archiving extends ArchivedLotRecord {
   readonly final_bid: number | null;
 }
 
-/** A vehicle, when it last changed, and whether its record, or some of its values, cannot be read at present. */
+/** A vehicle, the time of its last change, and whether its record or some of its values are unreadable at present. */
 export interface Entry {
   readonly vehicle: Vehicle;
   updated: number;
   broken: boolean;
-  /** Which values cannot be read, as bits; see `SPOILS`. */
+  /** The unreadable values, as bits; see `SPOILS`. */
   spoiled: number;
 }
 
@@ -26,13 +26,13 @@ export interface World {
   /** Vehicles that left the feed and may come back. */
   readonly left: Map<number, Entry>;
   readonly archive: Archiving[];
-  /** Lots that several vehicles listed at once, at any time. */
+  /** Lots that several vehicles have listed at the same time. */
   readonly shared: Set<number>;
-  /** Gives ids that no record has had. */
+  /** Returns an id that no record has had. */
   next(): number;
 }
 
-/** What can happen; the numbers of a {@link Happening} say to whom and how. */
+/** What can happen. The numbers of a {@link Happening} choose the vehicle, the lot and the value. */
 export const HAPPENINGS = [
   'appear',
   'change',
@@ -56,7 +56,7 @@ export const HAPPENINGS = [
   'withhold-lots',
 ] as const;
 
-/** One thing that happens; its numbers are taken modulo what there is. */
+/** One thing that happens. Its numbers are taken modulo the number of choices. */
 export interface Happening {
   readonly what: (typeof HAPPENINGS)[number];
   readonly who: number;
@@ -69,10 +69,10 @@ const SOURCES = [1, 3, 12] as const;
 const iso = (time: number): string => new Date(time).toISOString();
 const pick = <T>(list: readonly T[], number: number): T | undefined => list[number % list.length];
 
-/** Values that no column of theirs can hold, as services write them. */
+/** Values that their columns cannot hold, as services write them. */
 export const UNREADABLE: ReadonlySet<unknown> = new Set(['1,234.50', '0000-00-00 00:00:00', '', 12.7, 'new']);
 
-/** What makes values of a record unreadable, one for each bit. */
+/** Each bit makes some values of a record unreadable. */
 const SPOILS: readonly ((vehicle: Vehicle) => void)[] = [
   (vehicle) => Object.assign(vehicle, { year: 'new' }),
   ofLots((lot) => Object.assign(lot, { bid: '1,234.50' })),
@@ -106,7 +106,7 @@ export function createWorld(size: number, mix: number, now: number): World {
   return world;
 }
 
-/** Lets something happen to the world. What cannot happen, for lack of anyone to happen to, does not. */
+/** Lets something happen to the world. It is skipped if there is no vehicle that it could happen to. */
 export function happen(world: World, happening: Happening, now: number): void {
   const entry = pick([...world.feed.values()], happening.who);
   if (happening.what === 'appear') appear(world, happening.value, now);
@@ -246,7 +246,7 @@ function happenToLot(world: World, entry: Entry, { what, which, value }: Happeni
   }
 }
 
-/** The lot is sold, as the archive feed may confirm; its vehicle may be offered again before long. */
+/** Sells the lot. The archive feed may confirm it, and the vehicle may soon be offered again. */
 function sell(world: World, vehicle: Vehicle, lot: LotRecord, value: number, now: number): void {
   const [status, final_bid] = [{ id: 6 }, 1000 + value];
   Object.assign(lot, { status, final_bid, sale_date: iso(now - (value % 4) * 7 * 3_600_000) });
