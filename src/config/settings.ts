@@ -212,7 +212,7 @@ function settingsIn(name: string, schema: z.core.$ZodType): Setting[] {
   return [{ name, variable, description: Reflect.get(sentences, name), standard }];
 }
 
-/** Whether a name is that of an object of settings, such as `publish`. */
+/** Whether a name stands for an object of settings, such as `publish`. */
 const isObjectOfSettings = (name: string): boolean =>
   allSettings.some((setting) => setting.name.startsWith(`${name}.`));
 

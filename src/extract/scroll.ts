@@ -8,7 +8,7 @@ import { MOST_BARREN, noveltyOf, type PageFacts, unnamedRanges } from './plan.js
 /**
  * Walks the scroll form of the feed to its end. The list stands still while it is read, so no page border moves. A walk
  * continues the scroll of the last landed page, and throws EXTRACT_SCROLL_EXPIRED if the service no longer knows it.
- * The query is that of the first request, with `limit`, the records a page.
+ * The query holds the parameters of the first request, with `limit`, the records per page.
  */
 export async function walkScroll<P extends PageFacts>(options: Source<P>): Promise<WalkResult> {
   const pages = [...options.sink.landed];

@@ -21,7 +21,7 @@ export interface Walk<P extends PageFacts> extends Source<P> {
   readonly isKnownBetween?: (low: number, high: number) => boolean;
 }
 
-/** A walk under way; its pages include those of an earlier start. */
+/** A walk under way; its pages include the pages of an earlier start. */
 type Walking = Omit<ReturnType<typeof begin>, 'sink' | 'onPage'>;
 
 /** How the reading of a list ended: why it stopped early, undefined if it reached the end, and what it leaves open. */

@@ -40,8 +40,8 @@ export type Backup = Awaited<ReturnType<typeof backUp>>;
 /**
  * Copies a lake to another folder: everything but scratch, with its hard links, and with views that name the copy. Every
  * file of a snapshot is compared with its checksum. The copy is made beside its place and renamed when it is whole and on
- * disk. The caller holds the lock of the output folder. It throws and leaves nothing: LAKE_BACKUP_EXISTS where
- * something is in the way, LAKE_UNSOUND where the current snapshot is damaged, LAKE_BACKUP where the copy cannot be made.
+ * disk. The caller holds the lock of the output folder. Throws LAKE_BACKUP_EXISTS if something is in the way, LAKE_UNSOUND
+ * if the current snapshot is damaged, and LAKE_BACKUP if the copy cannot be made; then nothing is left of the copy.
  * @param to folder that the copy becomes; with `force` an earlier backup is replaced
  */
 export async function backUp(
@@ -73,7 +73,7 @@ export async function backUp(
       ...copied,
       /** Snapshots that the copy lacks, because they were never finished or are not sound. */
       left_out: [...unfinished.map(({ id }) => id), ...damaged],
-      /** What lies in the folder beside the note. */
+      /** Names of the files and folders beside the note. */
       names: readdirSync(staging).sort(),
     };
     writeFileSync(join(staging, NOTE), `${JSON.stringify(backup, null, 1)}\n`);

@@ -74,7 +74,7 @@ function isLinked(snapshot: string, before: string | undefined, path: string): b
   return file !== undefined && file.dev === other?.dev && file.ino === other.ino;
 }
 
-/** Files of a snapshot folder that are not hard links to those of another. */
+/** Files of a snapshot folder that are not hard links to files of another. */
 export function ownFiles(snapshot: string, before: string | undefined): string[] {
   return filesBelow(snapshot).filter((file) => !isLinked(snapshot, before, file));
 }

@@ -18,7 +18,7 @@ export function trashFolders(layout: Layout): string[] {
 }
 
 /**
- * Finds what dead runs and vacuums left and a vacuum may remove. Only right while the lock of the output folder is held.
+ * Finds what dead runs and vacuums left and a vacuum may remove. The caller holds the lock of the output folder.
  * @param kept folders of the snapshots and passes that stay
  */
 export function findLeftovers(layout: Layout, kept: readonly string[]) {
@@ -29,7 +29,7 @@ export function findLeftovers(layout: Layout, kept: readonly string[]) {
     ['a pass that never began', emptyPasses(layout)],
     ['begun by a process that died', findPartials(output, [landing, lake, work])],
     ['temporary file', matching(lake, /^(current|warehouse)\.\d+\.tmp(\.wal)?$/)],
-    // Records of runs say what an older lotlake noted in this file.
+    // The records of runs now hold what an older lotlake noted in this file.
     ['notes of an older lotlake', matching(lake, /^failed-runs\.ndjson(\.tmp)?$/)],
     [`record of a run more than ${KEPT_DAYS} days ago`, oldRuns(layout)],
     [
@@ -107,7 +107,7 @@ function lastWritten(path: string): number {
   return Math.max(stat.mtimeMs, ...inside);
 }
 
-/** Removes the folder of a pass as a vacuum does: a reader that lists passes meets all of it or nothing. */
+/** Removes the folder of a pass as a vacuum does: a reader that lists passes sees all of it or nothing. */
 export function removePass(folder: string): void {
   const moved = moveAway(folder);
   rmSync(moved, { recursive: true, force: true });

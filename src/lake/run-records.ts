@@ -200,7 +200,7 @@ export function growthOf(runs: readonly RunRecord[]): number | null {
 
 /** Folders of records that a vacuum removes. */
 export function oldRuns(layout: Layout): string[] {
-  // By the clock of the disk: that of a sandbox may be years behind.
+  // By the clock of the disk, because the clock of a sandbox may be years behind.
   return storedRuns(layout)
     .map(({ run_id }) => pathOf(layout, run_id))
     .filter((path) => Date.now() - statSync(path).mtimeMs > KEPT_DAYS * 86_400_000)

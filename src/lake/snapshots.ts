@@ -10,7 +10,7 @@ import { type Manifest, manifestIn } from './manifest.js';
 /** A folder of a snapshot. */
 export type Snapshot = Readonly<ReturnType<typeof listSnapshots>[number]>;
 
-/** Which snapshot to read: one by its id, or the one that was current at a moment; by default the published one. */
+/** Which snapshot to read: by its id, or by a time at which it was current; by default the published one. */
 export interface Choice {
   readonly snapshot?: string | undefined;
   readonly asOf?: string | undefined;
@@ -59,7 +59,7 @@ export async function findPublished(connection: DuckDBConnection, layout: Layout
   }
   // A snapshot of a killed run may have no `runs` yet, or half of the file.
   const unreadable = unread.filter(({ snapshot }) => snapshot.isSealed || ids.has(snapshot.id));
-  /** Those of them that are here and can be read, oldest first. */
+  /** The snapshots of `ids` that are here and can be read, oldest first. */
   const kept = snapshots.filter(hasManifest).filter(({ id }) => ids.has(id));
   return { snapshots, ids, kept, unreadable };
 }
@@ -85,7 +85,7 @@ export async function pickSnapshot(
   { snapshot, asOf }: Choice,
 ): Promise<string | undefined> {
   if (asOf === undefined) return snapshot === undefined ? undefined : findSnapshot(layout, snapshot);
-  const moment = momentOf(asOf);
+  const moment = parseTime(asOf);
   const { kept } = await findPublished(connection, layout);
   kept.sort((a, b) => timeOf(a.manifest) - timeOf(b.manifest));
   const found = kept.findLast(({ manifest }) => timeOf(manifest) <= moment);
@@ -112,8 +112,8 @@ const timeOf = (manifest: Manifest): number => Date.parse(manifest.created_at);
 
 const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** The moment that a text names, in milliseconds: a date is its whole day, and no zone means UTC. */
-function momentOf(text: string): number {
+/** Reads a time, in milliseconds. A date means the end of its day; without a zone the time is in UTC. */
+function parseTime(text: string): number {
   const [, date, time = '23:59:59.999', zone = 'Z'] = TIME.exec(text) ?? [];
   const moment = Date.parse(`${date}T${time}${zone}`);
   if (!Number.isNaN(moment)) return moment;

@@ -7,20 +7,20 @@ import type { Snapshot } from './snapshots.js';
 
 /** What a plan needs to know of a snapshot. */
 type SnapshotFacts = Pick<Snapshot, 'id' | 'isSealed'> & {
-  /** Undefined where it cannot be read. */
+  /** Undefined if it cannot be read. */
   readonly manifest: Pick<Manifest, 'created_at'> | undefined;
 };
 
-/** How much is kept. Days go back from that of the last published snapshot. */
+/** How much is kept. Days count back from the day of the last published snapshot. */
 export type Retention = Pick<Config, 'keepSnapshots' | 'keepDays' | 'keepPasses'>;
 
 /** What the lake holds, as far as a plan needs it. */
 export interface LakeFacts {
-  /** Undefined where nothing is published. */
+  /** Undefined if nothing is published. */
   readonly current: string | undefined;
   /** Snapshots that were current once. */
   readonly published: ReadonlySet<string>;
-  /** Whether a snapshot that is not among them never was; false where something that would tell cannot be read. */
+  /** Whether `published` is complete; false if a snapshot that may name others cannot be read. */
   readonly isAllKnown: boolean;
   /** Passes that the current snapshot was made from. */
   readonly passes: ReadonlySet<string>;
@@ -29,9 +29,10 @@ export interface LakeFacts {
 }
 
 /**
- * Snapshots that go: unfinished ones, those that were never current, and published ones beside the last ones and the
- * last ones of days. The current one stays whatever its age; without a current one only unfinished ones go. One whose
- * manifest cannot be read stays, and takes the place of no other.
+ * Finds the snapshots to remove: unfinished ones, sealed ones that were never published, and published ones other than the
+ * last `keepSnapshots` and the last of each day that is kept. The current snapshot stays whatever its age. If there is
+ * none, only unfinished ones go. Unless all published snapshots are known, only published ones go. Any other whose manifest
+ * cannot be read stays, and does not count as one of the last.
  * @param snapshots oldest first
  */
 export function planSnapshots<T extends SnapshotFacts>(
@@ -52,7 +53,7 @@ export function planSnapshots<T extends SnapshotFacts>(
   });
 }
 
-/** What goes, and why. */
+/** What a plan removes, each with the reason. */
 function going<T>(all: readonly T[], reasonOf: (what: T) => string | undefined) {
   return all.flatMap((what) => {
     const reason = reasonOf(what);
@@ -69,9 +70,9 @@ function lastOfDays<T extends SnapshotFacts>(published: readonly T[], days: numb
 }
 
 /**
- * Passes that go: abandoned ones, sealed ones that nothing can use any more, and of the published ones those without a
- * record and those before the oldest proof that is kept. Of a stream everything since that proof is kept, whatever its
- * kind, because a rebuild that replays a full pass without the windows and lookups after it would bring old values back.
+ * Finds the passes to remove: abandoned ones, sealed ones that nothing can use any more, and published ones that have no
+ * record or began before the oldest proof that is kept. Every pass of a stream since that proof is kept, whatever its kind,
+ * because a rebuild that replays a full pass without the windows and lookups after it would bring old values back.
  * @param passes by stream, oldest first
  */
 export function planPasses<T extends PassManifest>(
@@ -91,39 +92,40 @@ export function planPasses<T extends PassManifest>(
   }
   const cars = cuts.get('cars');
   return going(passes, (pass) => {
-    // The archive feed of a night counts in the replay of its vehicles, so that no list is kept for less long than they.
+    // A replay of vehicles also reads the archive feed of their night, so every list is kept at least as long as vehicles.
     const cut = [cuts.get(pass.stream) ?? '', cars].filter((at) => at !== undefined).sort()[0] ?? '';
     return isHeld(pass) ? pastRetention(pass, cut) : useless(pass, lake);
   });
 }
 
 /**
- * Whether a pass showed all that it asked for. Of the feed only a full pass shows what left; a list that is read by
- * windows, such as the archive, is never read whole again, so that its windows count. No record proves nothing.
+ * Whether a pass proves what the service has. For the feed of vehicles only a full pass does, because it alone shows what
+ * left. Other lists, such as the archive, are read by windows and never whole again, so their windows count. A pass without
+ * records proves nothing.
  */
 function isProof({ stream, kind, complete, sources, records }: PassManifest): boolean {
   const isOfKind = kind === 'full' || (kind === 'window' && stream !== 'cars');
   return isOfKind && records > 0 && (sources === null ? complete : sources.length > 0);
 }
 
-/** Days after which a source that no pass proves any more, such as one that the key lost, keeps nothing back. */
+/** Days after which a source without a new proof, such as one that the key lost, no longer keeps passes. */
 const FORGOTTEN_DAYS = 31;
 
 /**
- * Start of the oldest of the last `keep` proofs, and where passes are over some sources, of the last ones of each; empty,
- * before every start, where there are fewer.
+ * Start of the oldest of the last `keep` proofs. If passes are over some sources, each source keeps its own last proofs.
+ * If there are fewer, the result is empty and so before every start.
  */
 function oldestKept(proofs: readonly PassManifest[], keep: number): string {
   const sources = new Set(proofs.flatMap((pass) => pass.sources ?? [null]));
-  const starts = [...sources].map((source) =>
+  const startsBySource = [...sources].map((source) =>
     proofs
       .filter((pass) => pass.sources === null || (source !== null && pass.sources.includes(source)))
       .map(({ started_at }) => started_at)
       .sort(),
   );
-  const newest = Math.max(...starts.map(lastOf));
-  const known = starts.filter((of) => newest - lastOf(of) < FORGOTTEN_DAYS * 86_400_000);
-  return known.map((of) => of.at(-keep) ?? '').sort()[0] ?? '';
+  const newest = Math.max(...startsBySource.map(lastOf));
+  const known = startsBySource.filter((starts) => newest - lastOf(starts) < FORGOTTEN_DAYS * 86_400_000);
+  return known.map((starts) => starts.at(-keep) ?? '').sort()[0] ?? '';
 }
 
 const lastOf = (starts: readonly string[]): number => Date.parse(starts.at(-1) ?? '');
@@ -133,10 +135,10 @@ function pastRetention({ records, started_at }: PassManifest, cut: string): stri
   return started_at < cut ? `published, and before the oldest complete pass kept (${cut})` : undefined;
 }
 
-/** Why no run will use a pass that the lake does not hold; undefined where one would. */
+/** Why no run will use a pass that the lake does not hold; undefined if a run may use it. */
 function useless(pass: PassManifest, lake: LakeFacts): string | undefined {
   if (pass.state === 'abandoned') return `abandoned: ${pass.reason ?? 'no reason given'}`;
-  const isPassedBy = pass.started_at <= (lake.lastPassAt[pass.stream] ?? '');
-  if (pass.state === 'open' || pass.published || !isPassedBy) return undefined;
+  const isOutdated = pass.started_at <= (lake.lastPassAt[pass.stream] ?? '');
+  if (pass.state === 'open' || pass.published || !isOutdated) return undefined;
   return 'its run was never published, and a later pass was';
 }

@@ -27,8 +27,8 @@ export function assertLake({ output, lake, landing, work }: Layout): void {
 }
 
 /**
- * Finds what can go. The caller holds the lock of the output folder, so no run is at work. Throws LAKE_UNSOUND where the
- * current snapshot is damaged, because then nothing says what the lake still needs.
+ * Finds what can be removed. The caller holds the lock of the output folder, so no run is at work. Throws LAKE_UNSOUND if
+ * the current snapshot is damaged, because then nothing says what the lake still needs.
  */
 export async function planVacuum(connection: DuckDBConnection, layout: Layout, retention: Retention) {
   const published = await findPublished(connection, layout);
@@ -107,7 +107,7 @@ const unsound = (message: string): LotlakeError =>
   unsoundError(message, 'nothing was removed; lotlake verify names all that is wrong');
 
 /**
- * Removes what a plan names. A folder is first moved to where no reader lists it, so no reader meets half of it. If a
+ * Removes what a plan names. A folder is first moved to where no reader lists it, so no reader sees half of it. If a
  * vacuum dies, the next one removes what is left there.
  */
 export async function executeVacuum(layout: Layout, plan: VacuumPlan, signal: AbortSignal): Promise<void> {

@@ -41,10 +41,10 @@ async function fileProblems(connection: DuckDBConnection, snapshot: string, tabl
     const counted = Number(await scalar(connection, `select num_rows from parquet_file_metadata(${path})`));
     if (counted !== file.rows)
       problems.push({ ...place, check: 'rows', expected: `${file.rows}`, found: `${counted}` });
-    const said = ({ name: column, type }: Column): string => `${column} ${type}`;
+    const describe = ({ name: column, type }: Column): string => `${column} ${type}`;
     const select = `select * from read_parquet(${path}, hive_partitioning = false)`;
-    const found = (await columnsOf(connection, select)).map(said);
-    const expected = expectedColumns(table, file).map(said);
+    const found = (await columnsOf(connection, select)).map(describe);
+    const expected = expectedColumns(table, file).map(describe);
     if (found.join() !== expected.join())
       problems.push({ ...place, check: 'schema', ...differing(expected, found) });
     return problems;
@@ -54,14 +54,14 @@ async function fileProblems(connection: DuckDBConnection, snapshot: string, tabl
   }
 }
 
-/** Columns that a file holds: those of the table without the ones in its path; a file without rows has all of them. */
+/** Columns that a file holds: the table's columns that are not in its path. A file without rows has all of them. */
 function expectedColumns(table: ManifestTable, file: LakeFile): readonly Column[] {
   const columns = table.partitioned ? [...table.columns, { name: 'month', type: 'VARCHAR' }] : table.columns;
   const inPath = partitionOf(file).split('/');
   return columns.filter(({ name }) => !inPath.some((part) => part.split('=')[0] === name));
 }
 
-/** The columns that only one of two lists has; both lists where they differ in order alone. */
+/** The columns that only one of two lists has; both lists if only their order differs. */
 function differing(expected: string[], found: string[]): Pick<Problem, 'expected' | 'found'> {
   const missing = expected.filter((column) => !found.includes(column));
   const more = found.filter((column) => !expected.includes(column));

@@ -32,8 +32,8 @@ const NAMED = new RegExp(
 );
 
 /**
- * Reads which folders the views of an attached database name: those other than the folder of the snapshot, and whether all
- * views use the variable.
+ * Finds the folders, other than that of the snapshot, that the views of an attached database name, and whether all views
+ * use the variable.
  */
 export async function namedFolders(connection: DuckDBConnection, database: string, snapshot: string) {
   const views = await rows(
@@ -42,7 +42,7 @@ export async function namedFolders(connection: DuckDBConnection, database: strin
   );
   const found = views.map(({ sql }) => NAMED.exec(String(sql)) ?? []);
   const folders = found
-    .flatMap(([, told, fixed]) => told ?? fixed ?? [])
+    .flatMap(([, fallback, fixed]) => fallback ?? fixed ?? [])
     .map((folder) => folder.replaceAll("''", "'"));
   const strange = [...new Set(folders)].filter((folder) => !isSame(folder, snapshot));
   return { strange, canBeTold: found.every(([, , fixed]) => fixed === undefined) };
@@ -53,9 +53,9 @@ function isSame(folder: string, snapshot: string): boolean {
 }
 
 /**
- * Makes the views of a lake anew if those of a snapshot name another folder, because the lake was moved or copied. The
- * current snapshot comes last, so one look at it says whether all are done. A lake that cannot be written and a database
- * that cannot be opened stay as they are; `verify` reports both.
+ * Renews the views of all snapshots if the views of the opened one name another folder, because the lake was moved or
+ * copied. The current snapshot comes last, so once it is renewed all are. A lake that cannot be written and a database that
+ * cannot be opened stay as they are; `verify` reports both.
  */
 export async function mendViews(connection: DuckDBConnection, layout: Layout, opened: string): Promise<void> {
   if (!(await isMoved(connection, opened))) return;
@@ -81,9 +81,9 @@ async function isMoved(connection: DuckDBConnection, snapshot: string): Promise<
 }
 
 /**
- * Makes the views of a snapshot's database anew, with their descriptions, in a copy that then takes its place. A process
+ * Renews the views of a snapshot's database, with their descriptions, in a copy that then replaces the database. A process
  * that has the database open keeps the earlier one.
- * @param named folder that the views name, where the snapshot is still to be moved there
+ * @param named folder that the views name; another one if the snapshot is to be moved there
  */
 export async function renewViews(
   connection: DuckDBConnection,
@@ -102,7 +102,7 @@ export async function renewViews(
   }
 }
 
-/** Makes the views of the database `renewed`, which the connection is in, anew. */
+/** Renews the views of the database `renewed`, which the connection uses. */
 async function makeViews(connection: DuckDBConnection, snapshot: string, named: string): Promise<void> {
   const tables = allTables(readManifest(snapshot));
   const found = await rows(

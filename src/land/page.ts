@@ -50,7 +50,7 @@ export interface LandedPage
   readonly oversized?: readonly OversizedRecord[] | undefined;
   /** Whether every record fits the contract, so that zod need not check them. */
   readonly fits: boolean;
-  /** Place of the fingerprints of its records. Only pages of vehicles have them, and not those of an older lotlake. */
+  /** Place of the fingerprints of its records. Only pages of vehicles have them, unless an older lotlake landed them. */
   readonly prints?: PrintsPlace | undefined;
 }
 

@@ -89,7 +89,7 @@ export interface UnreadablePass {
   readonly reason: string;
 }
 
-/** Passes that can be read, of one stream or of all, one after the other; those of a stream oldest first. */
+/** Passes of one or all streams that can be read, stream by stream, oldest first in each. */
 export function listPasses(landing: string, stream?: StreamName): Pass[] {
   return findPasses(landing, stream).passes;
 }

@@ -22,9 +22,9 @@ export interface SnapshotFacts {
   readonly createdAt: string;
   /** The service that the data comes from; null in a snapshot of an early version. */
   readonly origin: string | null;
-  /** Of all tables and marts. */
+  /** Rows of all tables and marts. */
   readonly rows: number;
-  /** Of all tables and marts. */
+  /** Size of all tables and marts. */
   readonly bytes: number;
 }
 
@@ -37,12 +37,12 @@ export interface Lake {
   /** Tables and marts with their rows, keys and columns. */
   readonly tables: readonly TableEntry[];
   /**
-   * All rows of one query that only reads. Integers are numbers if that is exact and texts otherwise, instants ISO 8601
-   * in UTC, dates `2026-11-20`. Rejects with LotlakeError (SHARE_QUERY) for a query that is wrong or could write.
+   * Returns all rows of a read-only query. Integers are numbers if that is exact and texts otherwise, instants ISO 8601 in
+   * UTC, dates `2026-11-20`. Rejects with LotlakeError (SHARE_QUERY) for a query that is wrong or could write.
    */
   query(sql: string): Promise<Row[]>;
   /**
-   * The result of a query piece by piece: `json` and `csv` are text, `arrow` (an IPC stream) and `parquet` bytes. Rejects
+   * Returns the result of a query in pieces: `json` and `csv` are text, `arrow` (an IPC stream) and `parquet` bytes. Rejects
    * as {@link Lake.query} does.
    */
   stream(sql: string, format: StreamFormat): AsyncIterable<string | Uint8Array>;
@@ -70,7 +70,7 @@ export async function open(settings: LakeSettings, options: OpenOptions): Promis
   const opened = await openSnapshot(config, { choice: options, signal });
   const { session, temp, snapshot, manifest, close } = opened;
   const idle: DuckDBConnection[] = [];
-  /** Does work on a connection of its own, which later work uses again. */
+  /** Does work on a connection that no other work uses meanwhile; later work uses it again. */
   async function* onConnection<T>(
     work: (connection: DuckDBConnection) => AsyncIterable<T>,
   ): AsyncGenerator<T> {

@@ -11,7 +11,7 @@ export interface RunOptions extends Pick<JobOptions, 'everything' | 'engine'> {
   readonly reporter?: Partial<Reporter> | undefined;
   /** Ends the run at the next safe point. Landed pages are kept, and the next run goes on with them. */
   readonly signal?: AbortSignal | undefined;
-  /** The clock of the run. Default: that of the machine. */
+  /** The clock of the run. Default: the clock of the machine. */
   readonly now?: (() => Date) | undefined;
 }
 
@@ -35,7 +35,7 @@ export async function run(
   }
 }
 
-/** A reporter that calls the methods that another one has. */
+/** Completes a reporter: the methods that it lacks do nothing. */
 const complete = (reporter: Partial<Reporter> = {}): Reporter => ({
   step: (...given) => reporter.step?.(...given),
   progress: (...given) => reporter.progress?.(...given),

@@ -17,13 +17,13 @@ export type BatchFile = Pick<LandedPage, 'seq' | 'list'> & { readonly path: stri
 /** A table that is staged: a SELECT from the views of a batch. */
 export type StagedTable = Pick<LakeTable, 'name' | 'sql' | 'wide' | 'partition'>;
 
-/** What tells reconcile whose child rows were delivered; staged beside the lake tables of `cars`. */
+/** Tables that tell reconcile which lists came with each vehicle and lot; staged with the lake tables of `cars`. */
 const MEMBER_TABLES: readonly StagedTable[] = ['vehicle_members', 'lot_members'].map((name) => ({
   name,
   sql: packageFile(`sql/members/${name}.sql`),
 }));
 
-/** Every table that is staged of a stream. */
+/** Every table that is staged for a stream. */
 export const stagedTables = (stream: StreamName): readonly StagedTable[] => [
   ...lakeTables().filter((table) => table.stream === stream),
   ...(stream === 'cars' ? MEMBER_TABLES : []),
@@ -38,9 +38,9 @@ export interface Batch {
   readonly largestRecord: number;
   readonly stage: string;
   readonly name: string;
-  /** Whether the batch is small, so that no table of it is worth staging by partition. */
+  /** Whether the batch is too small to be staged by partition. */
   readonly isSmall: boolean;
-  /** Whether some record was mended, and says which values it lacks. */
+  /** Whether some record was mended and lists its rejected columns. */
   readonly isMended: boolean;
 }
 
@@ -57,14 +57,14 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
     await connection.run(copies.join(';\n'));
     return await scalar(connection, `select count(*) from ${BATCH}`);
   } finally {
-    // What was unnested of it, too, would else take up memory until the next batch of this connection replaces it.
+    // Otherwise the batch and its unnested lists use memory until the next batch of this connection replaces them.
     const kept = views.filter(({ materialized }) => materialized).map(({ name }) => name);
     const drops = [BATCH, ...kept].map((name) => `drop table if exists ${identifier(name)} cascade`);
     await connection.run(drops.join(';\n'));
   }
 }
 
-/** The SELECT of a table; of a wide one with the partition of each row. */
+/** The SELECT of a table; for a wide table with the partition of each row. */
 export function stagedSql(table: StagedTable): string {
   return table.wide !== undefined
     ? `select t.*${partitionColumns(table, 't')} from (${table.sql}) as t`

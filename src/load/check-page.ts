@@ -20,12 +20,12 @@ export interface Reject
   readonly raw: string;
 }
 
-/** Where a page is, with the path of its file, and what it belongs to. */
+/** A page with the path of its file and its pass. */
 type PagePlace = Pick<LandedPage, 'file' | 'list' | 'page' | 'seq' | 'oversized' | 'irregular'> & {
   readonly passId: string;
 };
 
-/** Rejects that are held at once; a page may have as many as it has bytes. */
+/** Most rejects that are held at once, because a page may have nearly as many as bytes. */
 const MOST_HELD = 1000;
 
 /**
@@ -45,11 +45,11 @@ export async function checkPage(
   let position = 0;
   let kept = 0;
   let values = 0;
-  const reject = async (what: Fault | BadValue, raw: string): Promise<void> => {
-    held.push({ stream: rules.stream.name, pass_id, list, page, seq, position, raw, ...what });
-    if (held.length >= MOST_HELD) await turn();
+  const reject = async (fault: Fault | BadValue, raw: string): Promise<void> => {
+    held.push({ stream: rules.stream.name, pass_id, list, page, seq, position, raw, ...fault });
+    if (held.length >= MOST_HELD) await passOn();
   };
-  const turn = async (): Promise<void> => {
+  const passOn = async (): Promise<void> => {
     take(held);
     held = [];
     await setImmediate();
@@ -74,7 +74,7 @@ export async function checkPage(
         await reject(checked, oversized === undefined ? text : JSON.parse(text));
       }
       position++;
-      if (line.length > LARGE) await turn();
+      if (line.length > LARGE) await passOn();
     }
     take(held);
   } finally {

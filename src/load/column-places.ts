@@ -7,7 +7,7 @@ import { entitiesOf, nodeAt } from './types.js';
 /** Columns whose value comes from a parent, with its place in the contract. */
 const HANDED: Readonly<Record<string, string>> = { vehicle_id: 'id', lot_id: 'lots[].id' };
 
-/** The place that fills a column, whose name is the path below the entity `from` of a row, with `_` for `.`. */
+/** The place that fills a column. The column's name is its path below the entity `from`, with `_` for `.`. */
 export function sourceOf(table: LakeTable, column: string, from = table.from): ContractNode | undefined {
   const { contract } = streams[table.stream];
   const entity = nodeAt(contract, from);
@@ -37,13 +37,13 @@ function below(node: ContractNode, column: string): ContractNode | undefined {
   return undefined;
 }
 
-/** Columns of one table, in the rows that are cut from one entity of a record. */
+/** Columns that are filled in the rows of one table, cut from one entity of a record. */
 export interface FilledColumns {
   readonly table: LakeTable;
   /** Path of the entity, such as `lots[]`. */
   readonly entity: string;
   readonly columns: readonly string[];
-  /** Where the columns of the table's key stand; undefined for positions. */
+  /** The key columns of the table with the paths that fill them; undefined for positions. */
   readonly key: readonly (readonly [column: string, path: string | undefined])[];
 }
 
@@ -82,13 +82,13 @@ export function columnPlaces({ name, contract }: Stream, schemas: Iterable<Table
     /** Paths of the entities that rows are cut from, the record itself included. */
     entities: new Set(entities),
     /** Whether a place, or a place inside it, fills a key of some table. */
-    holdsKey: once((path) => keys.some(({ source }) => isIn(source, path))),
-    /** The columns that a place fills, those of its own entity first; `extra` where the contract does not know it. */
-    filledBy: once(filledBy),
+    holdsKey: cachedByPath((path) => keys.some(({ source }) => isIn(source, path))),
+    /** The columns that a place fills, its own entity first; `extra` if the contract does not know the place. */
+    filledBy: cachedByPath(filledBy),
   };
 }
 
-/** The rows of a table that are cut from one entity: the places that fill their columns, and those of their key. */
+/** The places that fill the columns and the key of a table, in its rows from one entity. */
 function rowsOf({ table, content }: TableSchema, entity: string) {
   const placesOf = (column: string): readonly string[] => placesOfColumn(table, column, entity);
   const names = content.map(({ name }) => name);
@@ -100,8 +100,8 @@ function rowsOf({ table, content }: TableSchema, entity: string) {
   return { table, entity, names, filled, key: table.key.map((part) => [part, placesOf(part)[0]] as const) };
 }
 
-/** Caches a function of a place of the contract: a record may have a million bad values. */
-function once<T>(compute: (path: string) => T): (path: string) => T {
+/** Caches the results of a function by path, because a record may have a million bad values. */
+function cachedByPath<T>(compute: (path: string) => T): (path: string) => T {
   const known = new Map<string, T>();
   return (path) => {
     const found = known.get(path);
@@ -115,7 +115,7 @@ function once<T>(compute: (path: string) => T): (path: string) => T {
 function placesOfColumn(table: LakeTable, column: string, entity: string): readonly string[] {
   const given = table.sources[column];
   if (given !== undefined) return given.map((path) => (entity === '' ? path : `${entity}.${path}`));
-  // Beside the date of a report stand its local time, cut by the precision of the row, and its offset.
+  // The date of a report also fills its local time, cut to the precision of the row, and its offset.
   const date = column.replace(/_(?:local|offset)$/, '');
   const isLocal = column.endsWith('_local');
   const source = sourceOf(table, date, entity);

@@ -20,7 +20,7 @@ import { addRejects } from './staged.js';
 /** Landed pages could not be turned into tables. */
 export class LoadError extends LotlakeError {
   override readonly name = 'LoadError';
-  /** File of the page that could not be loaded; undefined where it may be one of several. */
+  /** File of the page that could not be loaded; undefined if any of several pages may be the cause. */
   readonly page: string | undefined;
   constructor(message: string, { page, ...rest }: { page?: string; hint?: string; cause?: unknown } = {}) {
     super('LOAD_FAILED', message, rest);
@@ -28,7 +28,7 @@ export class LoadError extends LotlakeError {
   }
 }
 
-/** Whether pages could not be loaded for what they hold, and not for want of memory, disk or open files. */
+/** Whether the content of the pages caused the error, and not a lack of memory, disk space or open files. */
 export function isOfPage(error: LoadError): boolean {
   if (isOutOfMemory(error) || diskFullError(error, '') !== undefined) return false;
   return !causesOf(error).some(
@@ -40,7 +40,7 @@ export function isOfPage(error: LoadError): boolean {
 export interface LoadedPass
   extends Readonly<Awaited<ReturnType<Loader['finish']>>>,
     Pick<Pass, 'folder' | 'manifest'> {
-  /** What a pass over vehicles brought that the lake did not have. */
+  /** The records of a pass over vehicles that are new to the lake. */
   readonly changes?: Changes | undefined;
 }
 
@@ -50,29 +50,29 @@ export interface LoaderOptions {
   /** Columns of every table of the lake. */
   readonly schemas: ReadonlyMap<string, TableSchema>;
   readonly stage: string;
-  /** What of each page has to be loaded; whole pages without it. */
+  /** The new records of each page, which alone are loaded; whole pages without it. */
   readonly changes?: Changes | undefined;
   /** Pages whose records another engine has staged. */
   readonly stagedBefore?: ReadonlySet<LandedPage> | undefined;
-  /** Ends the look at a page record by record. */
+  /** Ends the check of a page record by record. */
   readonly signal?: AbortSignal | undefined;
-  /** Is told what the reader should know; loading goes on. */
+  /** Gets messages for the user; loading goes on. */
   readonly warn: (message: string) => void;
 }
 
 type LoadFile = BatchFile & { readonly kept: number; readonly isMended: boolean };
 
-/** Bytes of JSON a batch, at most, and as a share of the memory; two batches are in work at once. */
+/** Most bytes of JSON in a batch, and the same as a share of the memory. Two batches are loaded at once. */
 const BATCH = { mostBytes: 96 << 20, share: 0.15 } as const;
 const PARALLEL_BATCHES = 2;
 
-/** A batch below this is staged without partitions: many tiny files cost more than reading past other rows. */
+/** A smaller batch is staged without partitions: many tiny files cost more than reading rows of other partitions. */
 const SMALL_BATCH_BYTES = 4 << 20;
 
 /**
- * Loads the pages of one pass into a stage while they come. Pages are gathered into batches. A batch is staged, or, if it
- * fails and has several pages, set apart and staged page by page when all others are done: then no other batch takes
- * memory, and a page that cannot be loaded is told from the others. The first failure ends the work.
+ * Stages the pages of one pass in batches, while the pages come. If a batch of several pages fails, it is set apart and
+ * staged page by page after all others: then no other batch uses memory, and it shows which page cannot be loaded. The
+ * first failure ends the work.
  */
 export class Loader {
   /** Whether no further batch begins. */
@@ -85,11 +85,11 @@ export class Loader {
   #crowded = 0;
   readonly #tasks: Promise<void>[] = [];
   readonly #idle: DuckDBConnection[] = [];
-  /** The list that each page is of, by the order of its receipt. */
+  /** The list of each page, by `seq`, the order of receipt. */
   readonly #lists = new Map<number, string>();
   /**
-   * Numbers of records. `served`: as the answers number them, or as cut where they do not say. `unchanged`: equal to what
-   * the lake holds, and not read again. `rejectedValues`: values that loaded records lack, because they break the contract.
+   * Numbers of records. `served`: as the answers of the service say, else as counted. `unchanged`: equal to what the lake
+   * holds, and not read again. `rejectedValues`: values that loaded records lack, because they break the contract.
    */
   readonly #counts = { served: 0, records: 0, staged: 0, unchanged: 0, rejected: 0, rejectedValues: 0 };
   readonly #stream: Stream;
@@ -134,7 +134,7 @@ export class Loader {
     return { ...counts, loaded, drift: this.#drift.reports(), lists: this.#lists };
   }
 
-  /** Gives up: waits for the batches under way and begins no other. */
+  /** Begins no further batch, and waits for those under way. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#settle();
@@ -194,7 +194,7 @@ export class Loader {
     };
   }
 
-  /** The file to load of a page: what is new in it, the page itself, or what can be loaded of one that does not fit. */
+  /** The file to load for a page: its new records, the whole page or, if the page does not fit, its loadable records. */
   async #fileOf(page: LandedPage): Promise<LoadFile> {
     const { changes, pass, schemas, stage, signal } = this.options;
     const stream = this.#stream;
@@ -215,7 +215,7 @@ export class Loader {
     return { path: clean, seq, list, kept: checked.kept, isMended: checked.rejectedValues > 0 };
   }
 
-  /** Stages a batch; false if one of several pages may be why it cannot be, and then nothing of it stays staged. */
+  /** Stages a batch. Returns false if a batch of several pages fails; then none of it stays staged. */
   async #stage(batch: Batch, pages: readonly LandedPage[]): Promise<boolean> {
     const { session, stage, warn } = this.options;
     const connection = this.#idle.pop() ?? (await session.connect());
@@ -270,7 +270,7 @@ export class Loader {
   }
 }
 
-/** Removes what was staged of one batch, or of a pass that is given up, so that nothing of it is merged. */
+/** Removes the staged files of one batch, or of a pass that is given up, so that none of its rows are merged. */
 export function discardStaged(stage: string, name: string): void {
   for (const entry of readdirSync(stage, { recursive: true, withFileTypes: true }))
     if (entry.isFile() && (entry.name.startsWith(`${name}-`) || entry.name === `${name}.parquet`))

@@ -29,19 +29,19 @@ export interface BadValue extends Fault {
   readonly table_name: string;
   /** JSON of the key of its row, by column. */
   readonly row_key: string;
-  /** The column that it would have filled; of an object that fills several, all of them. */
+  /** The column that it would have filled; for an object that fills several, all of them. */
   readonly column_name: string;
   /** The value as it came. */
   readonly raw: string;
 }
 
-/** What checking a record needs of its stream. */
+/** The stream of a record, and the columns that its places fill. */
 export interface RecordRules {
   readonly stream: Stream;
   readonly places: ColumnPlaces;
 }
 
-/** A record that is checked: its bytes, and what they say. Values that break the contract become null in `record`. */
+/** A record under check: its bytes and its parsed value, in which values that break the contract become null. */
 interface Checked extends RecordRules {
   readonly line: Buffer;
   readonly record: unknown;
@@ -49,10 +49,10 @@ interface Checked extends RecordRules {
 }
 
 /**
- * Makes a record loadable: each value that breaks the contract becomes null, and each row that lacks a value says which
- * columns that are, in the member {@link REJECTED_MEMBER}. All other bytes stay. A record whose keys or rows cannot be
+ * Makes a record loadable: each value that breaks the contract becomes null, and each row that loses a value gets the
+ * member {@link REJECTED_MEMBER}, which lists the columns. All other bytes stay. A record whose keys or rows cannot be
  * read is a fault.
- * @returns the record and the values that it lacks, as an iterable for one pass; or the fault of the whole record
+ * @returns the record and its rejected values, which can be iterated once; or the fault of the whole record
  */
 export function mendRecord(
   line: Buffer,
@@ -66,7 +66,7 @@ export function mendRecord(
   }
   const text = line.toString('utf8');
   const record: unknown = JSON.parse(text);
-  // The id is required, so that none is ever set to null.
+  // The id is required, so it is never set to null.
   const checked = { ...rules, line, record, record_id: recordId(record, contract) };
   const faultAt = (path: RecordPath): Fault =>
     faultOf(checked, { path, value: valueAt(record, path) }, locate(line, [path], contract)[0]);
@@ -98,7 +98,7 @@ export function mendRecord(
   return bad.length === 0 ? { record: line, values: [] } : withoutValues(checked, bad);
 }
 
-/** Bytes of a record that takes a while to look at. */
+/** Size of a record, in bytes, above which its check takes a noticeable time. */
 export const LARGE = 1 << 16;
 
 interface Found {
@@ -106,7 +106,7 @@ interface Found {
   readonly value: unknown;
 }
 
-/** With the place of the contract that it stands at; undefined where it is not known. */
+/** With its place in the contract; undefined if the contract does not know it. */
 type Placed = Found & { readonly node: ContractNode | undefined };
 
 /** The values of a record whose members or elements the contract does not describe. */
@@ -119,14 +119,14 @@ function* leaves(value: unknown, node: ContractNode | undefined, path: RecordPat
   } else yield { path, value, node };
 }
 
-/** Whether a value is not an object although rows are cut from its place. */
+/** Whether a value stands where a row is cut, but is not an object. */
 const isNoRow = ({ value, node }: Placed): boolean =>
   node?.path.endsWith('[]') === true && isRowPlace(node) && (typeof value !== 'object' || value === null);
 
 /** A record with more values that break the contract is rejected whole; the largest known record has fewer in all. */
 const MOST_BAD_VALUES = 10_000;
 
-/** What zod says of a record; undefined where it is more than zod can hold: it hands issues on as arguments of a call. */
+/** The issues of a record; undefined if they are too many for zod, which passes issues as the arguments of a call. */
 function issuesOf(stream: Stream, record: unknown): readonly z.core.$ZodIssue[] | undefined {
   try {
     return z.safeParse(stream.schema, record).error?.issues ?? [];
@@ -136,7 +136,7 @@ function issuesOf(stream: Stream, record: unknown): readonly z.core.$ZodIssue[] 
   }
 }
 
-/** Paths of what an issue is about: of a value with several forms, what is wrong inside the form that it has. */
+/** Paths of the values with an issue. For a value with several forms, these are inside the form that the value has. */
 function pathsOf(issue: z.core.$ZodIssue): RecordPath[] {
   const path = issue.path.filter((step) => typeof step !== 'symbol');
   if (issue.code !== 'invalid_union') return [path];
@@ -146,7 +146,7 @@ function pathsOf(issue: z.core.$ZodIssue): RecordPath[] {
   return inside === undefined ? [path] : inside.map((inner) => [...path, ...inner]);
 }
 
-/** Whether a value may become null: it is not a row, a list of rows, or part of a key. */
+/** Whether a value may become null: it is not required, not a row or list of rows, and not part of a key. */
 function isMendable(path: RecordPath, { stream, places }: RecordRules): boolean {
   const place = placeOf(path);
   const node = nodeAt(stream.contract, place);
@@ -197,7 +197,7 @@ function* valuesOf(
     const place = placeOf(found.path);
     const [row] = places.filledBy(place);
     const span = spans[i] ?? [0, 0];
-    // What is derived from a value stands behind the column of the value itself.
+    // The column of the value itself comes first, then the columns that are derived from it.
     const columns =
       nodeAt(stream.contract, place)?.members.size === 0 ? row?.columns.slice(0, 1) : row?.columns;
     yield {
@@ -210,7 +210,7 @@ function* valuesOf(
   }
 }
 
-/** The longest beginning of a path that is a row of some table. */
+/** The longest prefix of a path that leads to a row of some table. */
 function entityOf(path: RecordPath, { entities }: ColumnPlaces): RecordPath {
   let length = path.length - 1;
   while (length > 0 && !entities.has(placeOf(path.slice(0, length)))) length--;
@@ -220,13 +220,13 @@ function entityOf(path: RecordPath, { entities }: ColumnPlaces): RecordPath {
 function rowKey({ record, places }: Checked, path: RecordPath, key: FilledColumns['key']): string {
   const own = entityOf(path, places);
   const entries = key.map(([column, source]): [string, unknown] => {
-    if (source !== undefined) return [column, plainKey(valueAt(record, along(own, source)))];
+    if (source !== undefined) return [column, plainKey(valueAt(record, pathInRow(own, source)))];
     return [column, partOfKey(column, own)];
   });
   return JSON.stringify(Object.fromEntries(entries));
 }
 
-/** A part of a key as JSON; null where it is an object that is nested deeper than JSON.stringify can follow. */
+/** A value of a key; null if it is missing or nested too deeply for JSON.stringify. */
 function plainKey(value: unknown): unknown {
   try {
     JSON.stringify(value);
@@ -236,7 +236,7 @@ function plainKey(value: unknown): unknown {
   }
 }
 
-/** A column of a key that no member of the record fills. */
+/** Value of a key column that no member of the record fills; the path of the row gives it. */
 function partOfKey(column: string, row: RecordPath): string | number | null {
   const lists = row.filter((step) => typeof step === 'string');
   if (column === 'report_type') return lists[0] === 'inspections' ? 'inspection' : 'history';
@@ -247,8 +247,8 @@ function partOfKey(column: string, row: RecordPath): string | number | null {
   return typeof position === 'number' ? position + 1 : null;
 }
 
-/** The path of a place of the contract in the same row of the record as another. */
-function along(row: RecordPath, place: string): RecordPath {
+/** Path to a place of the contract in a record, with the list positions of a row. */
+function pathInRow(row: RecordPath, place: string): RecordPath {
   const positions = row.filter((step) => typeof step === 'number');
   let i = 0;
   return stepsOf(place).map((step) => (step === '[]' ? (positions[i++] ?? 0) : step));
@@ -289,7 +289,7 @@ function pathText(path: RecordPath): string {
   }, '');
 }
 
-/** The place of the contract that a path leads to: without positions. */
+/** The place in the contract that a path leads to: the path without positions. */
 const placeOf = (path: RecordPath): string => pathText(path).replaceAll(/\[\d+\]/g, '[]');
 
 function faultOf({ line, stream, record_id }: Checked, { path, value }: Found, span?: Span): Fault {
@@ -302,7 +302,7 @@ function faultOf({ line, stream, record_id }: Checked, { path, value }: Found, s
 
 const MOST_FOUND = 200;
 
-/** What a value is, in a few words: its kind, and its JSON text or the beginning of it. */
+/** Describes a value in a few words: its kind, and its JSON text or the beginning of it. */
 function describe(value: unknown, line: Buffer, [start, end]: Span = [0, line.length]): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

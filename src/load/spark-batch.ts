@@ -52,17 +52,17 @@ export function sparkSteps(batch: SparkBatch): SparkStep[] {
   ];
 }
 
-/** Old dates are written as DuckDB reads them. */
+/** Writes dates before 1582 in the calendar in which DuckDB reads them. */
 const SET_CALENDAR = 'set spark.sql.parquet.datetimeRebaseModeInWrite = CORRECTED';
 
 const PLAN = '_plan';
 
-/** Before a text in a field that comes in several forms, as sql/functions/json_forms.spark.sql says. */
+/** Marks a text in a field that comes in several forms; see sql/functions/json_forms.spark.sql. */
 const MARK = '\\\\\\\\ufdd0';
 
 function planSql({ plan }: SparkBatch): string {
   const columns = 'page int, run string, seq int, list string, file string';
-  return `create or replace temporary view ${PLAN} (${columns}) using json options (path ${place(patternOf(plan))})`;
+  return `create or replace temporary view ${PLAN} (${columns}) using json options (path ${fileLiteral(patternOf(plan))})`;
 }
 
 /** Typed records; kept as files if several tables are cut from them. */
@@ -77,12 +77,12 @@ function typedSql(batch: SparkBatch, isKept: boolean): string[] {
   const kept = `typed_${batch.stream.name}`;
   return [
     `drop table if exists ${kept}`,
-    `create table ${kept} using parquet location ${place(join(batch.target, '_typed'))} as ${typed}`,
+    `create table ${kept} using parquet location ${fileLiteral(join(batch.target, '_typed'))} as ${typed}`,
     `create or replace temporary view ${BATCH} as select * from ${kept}`,
   ];
 }
 
-/** A line in the types of the contract. */
+/** SQL that casts a line to the types of the contract. */
 function recordSql({ stream: { contract }, learned }: SparkBatch): string {
   const typeIn = (types: TypeNames): string => types.struct(columnTypes(contract, learned, false, types));
   const marked = fieldsOfForms(contract).join('|');
@@ -104,7 +104,7 @@ function stageSql({ target }: SparkBatch, { name, sql, wide, partition }: Staged
   return `
     create or replace temporary view staged as ${sql};
     drop table if exists staged_${name};
-    create table staged_${name} using parquet partitioned by (${by}) location ${place(join(target, name))} as
+    create table staged_${name} using parquet partitioned by (${by}) location ${fileLiteral(join(target, name))} as
     select ${isWide ? `/*+ repartition(${by}) */` : ''} staged.* except (_seq), seq as _seq, run as _run${isWide ? placed : ''}
     from staged join ${PLAN} on staged._seq = page`;
 }
@@ -112,7 +112,7 @@ function stageSql({ target }: SparkBatch, { name, sql, wide, partition }: Staged
 const TYPES: TypeNames = {
   leaf: (duckdb) => NAMES[duckdb] ?? duckdb,
   list: (element) => `array<${element}>`,
-  // Between double quotes, unlike backticks, spark-sql sees no end of a statement and no comment.
+  // Inside backticks spark-sql finds ends of statements and comments; inside double quotes it does not.
   struct: (members) => `struct<${members.map(([name, type]) => `${identifier(name)}: ${type}`).join(', ')}>`,
 };
 
@@ -122,7 +122,7 @@ const NAMES: Readonly<Record<string, string>> = {
   TIMESTAMPTZ: 'timestamp',
 };
 
-/** Spark reads a number from a text only by a cast, so that it reads every value as text first. */
+/** Only a cast makes Spark read a number from a text, so every value is read as text first. */
 const READ_TYPES: TypeNames = { ...TYPES, leaf: () => 'string' };
 
 const sparkViews = (texts: ReadonlySet<string>): ViewDialect => ({
@@ -139,10 +139,10 @@ const sparkViews = (texts: ReadonlySet<string>): ViewDialect => ({
   },
 });
 
-/** A path on the file system that lotlake and the workers share, as a literal; Spark decodes no `%20` in it. */
-const place = (path: string): string => sparkLiteral(`file:${path}`);
+/** Literal of a path on the file system that lotlake and the workers share. Spark does not decode `%20` in it. */
+const fileLiteral = (path: string): string => sparkLiteral(`file:${path}`);
 
-/** The pattern of the pages of some passes of one stream; without `/*`, which spark-sql takes for a comment. */
+/** Pattern of the pages of some passes of one stream. It avoids `/*`, which spark-sql takes for a comment. */
 function pagesOf(folders: readonly string[]): string {
   const [first = ''] = folders;
   const names = folders.map((folder) => patternOf(basename(folder)));

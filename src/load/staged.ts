@@ -12,7 +12,7 @@ export function isStaged(stage: string, table: string): boolean {
   return existsSync(folder) && readdirSync(folder).length > 0;
 }
 
-/** The staged rows of a table as they were received; a wide table has `_domain` and `_month` beside them. */
+/** Relation of the staged rows of a table, as received. Rows of a wide table also have `_domain` and `_month`. */
 export function stagedFiles(stage: string, table: string): string {
   const folder = join(stage, table);
   // A small batch of a wide table is one file, a large one is staged by partition.
@@ -25,7 +25,7 @@ export function stagedFiles(stage: string, table: string): string {
     : parts;
 }
 
-/** Columns of a reject: those of the table, and the receipt of its page in place of the run. */
+/** Columns of a staged reject: the columns of `rejects`, with `seq`, the receipt of its page, in place of `run_id`. */
 export const REJECT_COLUMNS: readonly Column[] = [
   ...ownTables.flatMap(({ name, columns }) => (name === 'rejects' ? columns : [])),
   { name: 'seq', type: 'BIGINT' },
@@ -41,10 +41,10 @@ export function addRejects(stage: string, passId: string, rejects: readonly Reje
   appendFileSync(file, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
 }
 
-/** A reject holds at most one record, whose bytes grow up to three times as a JSON text. */
+/** A reject holds at most one record, which may be three times as long as a JSON text. */
 const MOST_REJECT_BYTES = 4 * MOST_RECORD_BYTES;
 
-/** A relation with the rejects of a stage, which must have files of rejects. */
+/** Relation of the rejects of a stage. The stage must have a file of them. */
 export function rejectsRelation(stage: string): string {
   const folder = join(stage, 'rejects');
   const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);

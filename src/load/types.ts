@@ -26,7 +26,7 @@ export const isRowPlace = (node: ContractNode): boolean =>
 /** The place of the contract that a learned member hangs from, and its own name. */
 function split(path: string): { readonly parent: string; readonly name: string } {
   const cut = path.lastIndexOf('.');
-  // What begins with a dot is a name with one, and not below anything.
+  // A dot at the start belongs to the name, which is not below anything.
   return cut <= 0 ? { parent: '', name: path } : { parent: path.slice(0, cut), name: path.slice(cut + 1) };
 }
 
@@ -34,7 +34,7 @@ function split(path: string): { readonly parent: string; readonly name: string }
 export function isLoadable(path: string, contract: ContractNode, others: LearnedPaths): boolean {
   const { parent, name } = split(path);
   const node = nodeAt(contract, parent);
-  // What stands where a list or a plain value belongs is part of a misfit.
+  // A member of an object in place of a list or a plain value is part of a misfit.
   if (node?.members.size === 0) return false;
   // Names that would mean something in a path or an identifier are kept in landing alone.
   if (node === undefined || !LOADABLE_NAME.test(name)) return false;
@@ -81,8 +81,9 @@ const DUCKDB_TYPES = {
 export type TypeNames = typeof DUCKDB_TYPES;
 
 /**
- * Type of every member of a record, or of an object in it, in DuckDB or as `types` writes it; `isMended` if records may
- * say what they lack.
+ * Type of every member of a record, or of an object in it.
+ * @param isMended whether records may have {@link REJECTED_MEMBER}
+ * @param types how the engine writes types; by default DuckDB's
  */
 export function columnTypes(
   contract: ContractNode,

@@ -3,7 +3,7 @@ import type { ContractNode } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
 import { isEntity, type LearnedPaths, nodeAt, REJECTED_MEMBER } from './types.js';
 
-/** The typed batch, which has `_seq` beside the members of a record. */
+/** Table of the typed batch: the members of each record, with `_seq` and `_list`. */
 export const BATCH = '_batch';
 
 /** A relation over a typed batch: one for each place of the contract that `sql/flatten` reads from. */
@@ -41,10 +41,10 @@ const DUCKDB_VIEWS = {
   },
 };
 
-/** How an engine writes what sql/flatten cannot hide in a function of the same name. */
+/** SQL that differs between engines and that `sql/flatten` cannot put into a function of the same name. */
 export type ViewDialect = typeof DUCKDB_VIEWS;
 
-/** Columns that a report hands down: those of its listing are in its reference to the vehicle. */
+/** Columns that a report hands down. Its reference to the vehicle names the listing. */
 const REPORT = [
   'report_id as _report_id',
   'vehicle_ref.domain_id as _domain_id',
@@ -63,8 +63,8 @@ const HANDED_DOWN: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * An entity with more lists than this is unnested once and kept; below that, copying its members (the image URLs of a
- * lot are half of its bytes) costs more than unnesting it again for each list: 20 % of the time of a load.
+ * An entity with more lists than this is unnested once and kept. With fewer lists, unnesting it for each list is cheaper
+ * than copying its members, which took 20 % of the time of a load: half of a lot's bytes are image URLs.
  */
 const MOST_UNNESTED = 2;
 
@@ -74,8 +74,8 @@ export const RECORDS = 'records';
  * Plans the relations of a stream: `records`, and one for each list of objects (and the image set of a lot) with the
  * keys of its parents, `_position` (from 1), the members of the entity as columns, `_extra` (JSON of the members
  * the contract does not know, or null) and `_rejected` (columns whose values break the contract, or null).
- * @param isMended whether the records of the batch say which values they lack
- * @param dialect that of DuckDB by default
+ * @param isMended whether records of the batch list their rejected columns
+ * @param dialect SQL of the engine; by default DuckDB's
  */
 export function planViews(
   { name: stream, contract }: Pick<Stream, 'name' | 'contract'>,

@@ -33,7 +33,7 @@ export type KeptTests = Readonly<z.output<typeof keptTests>>;
 
 /**
  * Keeps the rows that failed a data test as Parquet files, at most 10,000 rows a test, because their snapshot may never be
- * published. The folder holds those of the last run alone.
+ * published. The folder holds only the rows of the last run.
  * @param connection the connection that ran the tests
  */
 export async function keepFailedRows(

@@ -87,7 +87,7 @@ const martsFolder: string = join(packageRoot, 'sql', 'marts');
 const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
 
 /**
- * Reads the models of a folder, `<name>.sql` with `<name>.yml` beside it, by name; by default those of lotlake with its
+ * Reads the models of a folder, each `<name>.sql` with `<name>.yml`, sorted by name; by default lotlake's own models and
  * seeds. Throws MODEL_DEFINITION with the file and the place in it that is not valid.
  */
 export function readModels(folder: string = martsFolder): readonly Model[] {

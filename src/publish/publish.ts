@@ -24,8 +24,10 @@ type MartFacts = { readonly name: string; readonly key: readonly string[] };
 type Described = MartFacts & Pick<OwnTable, 'partition'> & Pick<TableSchema, 'columns'>;
 
 /**
- * Waits until the files that a snapshot does not share with the published one, and the folders in it, are on disk, but
- * for those that were synced before. Returns all that are. Throws PUBLISH_FAILED.
+ * Syncs the folders of a snapshot, and the files that it does not share with the published one, to disk.
+ * @param before paths that are synced already
+ * @returns all synced paths
+ * @throws LotlakeError PUBLISH_FAILED
  */
 export async function syncSnapshot(
   snapshot: string,
@@ -61,7 +63,7 @@ export async function sealSnapshot(
   }
 }
 
-/** Describes every file of a snapshot, as its manifest does. Throws PUBLISH_FAILED where a table has none. */
+/** Describes the tables, marts and files of a snapshot for its manifest. Throws PUBLISH_FAILED if a table has no file. */
 export async function describeSnapshot(
   connection: DuckDBConnection,
   snapshot: string,
@@ -86,7 +88,7 @@ export async function describeSnapshot(
   };
 }
 
-/** Describes a table by those of the files that are its own. */
+/** Describes a table by its files, which it finds among all files of the snapshot. */
 function describeTable({ name, key, columns, partition }: Described, all: ManifestTable['files']) {
   const files = all.filter(({ path }) => path.startsWith(`${name}/`));
   if (files.length === 0) throw new LotlakeError('PUBLISH_FAILED', `the snapshot has no file of ${name}`);
@@ -100,8 +102,9 @@ function describeTable({ name, key, columns, partition }: Described, all: Manife
 }
 
 /**
- * Makes a snapshot the current one by one rename of a symbolic link, so that a reader sees the old dataset or the new
- * one. Throws PUBLISH_FAILED, with the old snapshot still current, where the link cannot be switched.
+ * Makes a snapshot the current one by renaming a symbolic link once, so that a reader sees either the old dataset or the
+ * new one. Throws PUBLISH_FAILED if the snapshot has no manifest or the link cannot be switched; then the old snapshot
+ * stays current.
  */
 export function switchCurrent(layout: Layout, snapshot: string): void {
   if (!existsSync(join(snapshot, 'manifest.json')))

@@ -6,9 +6,9 @@ import { type LakeTable, lakeTables, ownTables } from '../lake/tables.js';
 import { commentOn, viewOn } from '../lake/views.js';
 
 /**
- * Runs `work` in the snapshot's own database, with a view for each lake table; what `work` creates stays in it. The
+ * Runs `work` in the snapshot's own database, which has a view for each lake table and keeps what `work` creates. The
  * database is written out and closed when `work` ends.
- * @param work is given a second connection to the database, for what may go on beside the work of the first
+ * @param work gets a second connection to the database, to run statements in parallel with the first
  */
 export async function inWarehouse<T>(
   { connection, connect }: Pick<Session, 'connection' | 'connect'>,
@@ -31,7 +31,7 @@ export async function inWarehouse<T>(
   });
 }
 
-/** A table or mart, as its view is commented on. */
+/** A table or mart with the descriptions for its view. */
 export interface Described extends Pick<LakeTable, 'name' | 'description' | 'grain'> {
   readonly columns: readonly { name: string; description: string; unit?: string | undefined }[];
 }

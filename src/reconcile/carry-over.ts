@@ -19,7 +19,7 @@ import { type RowsSql, writeRows } from './write.js';
 interface Carried extends StoredTable {
   /** Columns of state and history. If the content of a row is the same, the published snapshot has the better values. */
   readonly own: readonly string[];
-  /** SQL condition of the rebuilt rows that are replaced by those of the published snapshot. */
+  /** SQL condition of the rebuilt rows that rows of the published snapshot replace. */
   readonly doubtful: string;
   /** Whether a newer snapshot was carried over before. */
   readonly isOlder: boolean;
@@ -28,8 +28,8 @@ interface Carried extends StoredTable {
 /**
  * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the state and
  * history of rows that both have with the same content, and older changes of lots. A table without such a row stays as it
- * is. Own rows of passes that were replayed are the replayed ones.
- * @param published the snapshot, with the files of it that can be read
+ * is. Other rows of lotlake's own tables stay as the replay wrote them.
+ * @param published the snapshot, with those of its files that can be read
  * @param isOlder whether a newer snapshot was carried over before. Then only missing rows and earlier values of
  *   `first_seen_at` are added.
  * @returns whether any table changed
@@ -63,7 +63,7 @@ export async function carryOver(
   return isCarried;
 }
 
-/** Adds to one table what the published snapshot knows. Returns whether there was anything. */
+/** Adds to one table what the published snapshot knows. Returns whether the table changed. */
 async function carryTable(context: MergeContext, table: Carried): Promise<boolean> {
   const published = baseRelation(context, table);
   const known = await noteKnown(context, table, published);
@@ -109,7 +109,7 @@ async function noteKnown(context: MergeContext, table: Carried, published: strin
 /** Keys of the rows that the published snapshot knows better, and whether it alone has them. */
 const NEWS = '_news';
 
-/** Notes what the published snapshot knows better: how many rows, and how many of them it alone has. */
+/** Writes {@link NEWS}, and counts the rows to change and the rows that only the published snapshot has. */
 async function findNews(
   { connection }: MergeContext,
   table: Carried,
@@ -141,7 +141,7 @@ async function findNews(
 }
 
 /**
- * Writes a table again: the rebuilt rows with the history that is known of them, and those that only the snapshot has.
+ * Writes a table again: the rebuilt rows with their known history, and the rows that only the published snapshot has.
  * @param only the rows of the snapshot; undefined if none of them is missing in the rebuilt table
  */
 async function rewrite(
@@ -181,7 +181,7 @@ async function rewrite(
   rmSync(carried, { recursive: true });
 }
 
-/** SQL of a hash of all columns but those of state and history, and what the last delivery lacked. */
+/** SQL of a hash of the columns other than state, history and {@link REJECTED}. */
 function contentHash({ columns, own }: Carried, relation?: string): string {
   const left = relation === undefined ? '' : `${relation}.`;
   const content = columns.filter(({ name }) => !own.includes(name) && name !== REJECTED.name);

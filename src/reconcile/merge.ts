@@ -75,7 +75,7 @@ async function compareRows(
   const { connection } = context;
   const keys = table.key.map(identifier);
   const key = keys.join(', ');
-  // The hash of an empty list is that of null in DuckDB 1.5, so that a list brings its length along.
+  // In DuckDB 1.5 an empty list has the same hash as null, so the length of a list is hashed, too.
   const hashed = compared.map(({ name, type }) =>
     type.endsWith('[]') ? `${identifier(name)}, len(${identifier(name)})` : identifier(name),
   );

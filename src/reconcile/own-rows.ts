@@ -55,8 +55,8 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
 }
 
 /**
- * Adds the changes of this run to `lot_changes`; what earlier runs recorded is linked. Needs `next.lots`, and what merging
- * left in `run.actions_lots`.
+ * Adds the changes of this run to `lot_changes`, and links the files of earlier runs. Needs `next.lots`, and
+ * `run.actions_lots` as merging left it.
  * @param updated lots that this run updated
  * @returns number of changes
  */
@@ -124,7 +124,7 @@ export function writeOwn(context: MergeContext, name: string, fresh: readonly ob
   return mergeOwn(context, name, `(select unnest(${read}, max_depth := 2))`);
 }
 
-/** A text without half a surrogate pair, which a message may quote from the feed and DuckDB refuses in JSON. */
+/** Replaces half a surrogate pair, which a message may quote from the feed and DuckDB refuses in JSON. */
 const wellFormed = (_: string, value: unknown): unknown =>
   typeof value === 'string' ? Buffer.from(value).toString() : value;
 

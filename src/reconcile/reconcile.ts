@@ -146,7 +146,7 @@ async function newRows(context: MergeContext, schema: TableSchema): Promise<NewR
   return { relation, compared: schema.content };
 }
 
-/** Lots or vehicles as the rules have them: those that were delivered, and those of the last snapshot that end. */
+/** Lots or vehicles as the rules make them: the delivered ones, and those of the last snapshot that end. */
 async function rowsWithState(context: MergeContext, schema: TableSchema): Promise<NewRows | undefined> {
   const { connection, base, stage } = context;
   const { name } = schema.table;

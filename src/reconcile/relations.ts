@@ -17,7 +17,7 @@ export interface MergeContext extends Pick<Session, 'connection' | 'connect' | '
   /** Id of the snapshot that is being written. */
   readonly snapshot: string;
   readonly base: BaseState | undefined;
-  /** The run whose rows are merged: in a rebuild that of a replayed night. */
+  /** The run whose rows are merged: in a rebuild, the run of a replayed night. */
   readonly runId: string;
   /** When that run began; of a replayed night, when its first pass began. */
   readonly startedAt: string;
@@ -28,7 +28,7 @@ export interface MergeContext extends Pick<Session, 'connection' | 'connect' | '
   readonly allowShrink: boolean;
 }
 
-/** Bytes of Parquet up to which the stored rows of a table are held in memory, and its staged rows may be beside it. */
+/** Most bytes of Parquet of a table whose stored rows are held in memory, and of its staged rows. */
 const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;
 
 /** Columns of the partition that rows are in. */
@@ -37,7 +37,7 @@ export const PARTITION: readonly Column[] = ['_domain', '_month'].map((name) => 
 /** SQL of these columns for rows that are read from partitioned files. */
 export const PARTITION_OF_PATH = "coalesce(cast(domain_id as varchar), 'none') as _domain, month as _month";
 
-/** What writing and reading needs of a table, cut from records or lotlake's own. */
+/** What it takes to read and write a table, cut from records or lotlake's own. */
 export interface StoredTable {
   readonly table: Pick<LakeTable, 'name' | 'partition' | 'wide'> &
     Readonly<Record<'key' | 'sort', readonly string[]>>;
@@ -97,6 +97,6 @@ export function baseRelation(
   return `(select ${castColumns(columns, known)}${partition} from ${filesRelation(context.base.folder, used, stored.partitioned)})`;
 }
 
-/** A relation of columns without a row. */
+/** SELECT of the columns, without rows. */
 export const emptyOf = (columns: readonly Column[]): string =>
   `select ${castColumns(columns, new Set())} where false`;

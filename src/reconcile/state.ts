@@ -8,7 +8,7 @@ import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { isStaged, REJECT_COLUMNS, rejectsRelation, stagedFiles } from '../load/staged.js';
 import { baseRelation, emptyOf, isHeld, type MergeContext, PARTITION, READ_OFTEN } from './relations.js';
 
-/** Schemas of the relations that the rules read, besides `run` for what the run and its rules know. */
+/** Schemas of the relations that the rules read. `run` holds what the run knows and what its rules find out. */
 const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;
 
 /** Tables that rules read even if no row of them was staged. */
@@ -56,7 +56,7 @@ export async function createSchemas(connection: DuckDBConnection): Promise<void>
     await connection.run(`drop schema if exists ${name} cascade; create schema ${name}`);
 }
 
-/** Columns of the relations of `run` that are given. Rules compute the others. */
+/** Columns of the relations of `run` that are bound here. Rules compute the others. */
 export const RUN_RELATIONS = {
   facts:
     'run_id varchar, seen_at timestamptz, kind varchar, is_resumed boolean, is_from_feed boolean, proves_absence boolean, asks_all_sources boolean, shrink_guard double, is_carried boolean',
@@ -82,12 +82,12 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
   );
   // Lookups ask for single vehicles, and their last answer counts.
   const lists = passes.filter(({ manifest: { stream, kind } }) => stream === 'cars' && kind !== 'lookup');
-  const one = (value: unknown): unknown[] => [value];
+  const asRow = (value: unknown): unknown[] => [value];
   const facts = [run.runId, run.seenAt, kind, isResumed, kind !== 'lookup', provesAbsence, sources === null];
   const given: Readonly<Partial<Record<keyof typeof RUN_RELATIONS, readonly unknown[][]>>> = {
     facts: [[...facts, run.shrinkGuard, false]],
-    sources: (sources ?? []).map(one),
-    hidden_sources: hidden.map(one),
+    sources: (sources ?? []).map(asRow),
+    hidden_sources: hidden.map(asRow),
     unproven,
     complete_streams: completeStreams.map(({ stream }) => [stream]),
     pages: lists.flatMap((pass) => [...pass.lists]),
@@ -112,7 +112,7 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
 
 /**
  * Binds `current`: the staged rows that count, without outdated receipts and lots that another vehicle keeps, with the
- * last good value in place of each rejected one. Lots and vehicles have one row a key, the one received last.
+ * last good value in place of each rejected one. Lots and vehicles have one row per key, the last received.
  * @param schemas the tables that have a relation in `base` and in `stage`
  */
 export async function bindCurrent(
@@ -156,7 +156,7 @@ async function findLacking(connection: DuckDBConnection, { table }: TableSchema)
 }
 
 /**
- * Staged rows with the last good value in place of each rejected one, if the base has the row: a rejected value is no
+ * Staged rows with the last good value in place of each rejected one, if the base has the row: a rejected value is not a
  * change. A row with an unreadable month stays in its partition.
  */
 function withLastGood({ table, content }: TableSchema, source: string, lacking: readonly string[]): string {
@@ -203,7 +203,7 @@ export async function bindNext({ connection, schemas, target }: MergeContext, ta
   await connection.run(`create or replace view next.${table} as from ${written}`);
 }
 
-/** The sightings of the last snapshot. A lake of an older format has none: then the last change of a row counts. */
+/** The sightings of the last snapshot. An older lake has none: then `last_seen_at` counts, else the last change. */
 function knownSightings(context: MergeContext): string {
   const stored = context.base?.manifest.tables.sightings;
   if (context.base !== undefined && stored !== undefined)

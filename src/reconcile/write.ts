@@ -34,7 +34,7 @@ export function parquetOf(
   return `${PARQUET}, ${fieldIdsOf(columns)}, ${metadataOf(table, snapshot)}`;
 }
 
-/** Columns that the files of a table hold; those of the partition are in the path. */
+/** Columns that the files of a table hold; partition columns are in the path. */
 export const columnsInFile = ({ table, columns }: StoredTable): readonly Column[] =>
   table.partition === undefined ? columns : columns.filter(({ name }) => name !== 'domain_id');
 
@@ -48,10 +48,9 @@ export const WIDE_ROW_GROUP = 4096;
 const PARALLEL_FILES = 2;
 
 /**
- * Writes rows as the sorted files of a table; those of a large partition of a wide table hold one range of ids each.
- * @param sql gives the rows, with `_domain` and `_month` where the table is partitioned; for a wide table that is not
- *   small it is run once for each file, with a condition that holds for the rows of that file, and what that says of
- *   their ids alone, for what they are joined with
+ * Writes rows as the sorted files of a table. Each file of a large partition of a wide table holds one range of ids.
+ * @param sql gives the rows, with `_domain` and `_month` if the table is partitioned. For a wide table that is not small
+ *   it is run once for each file, with a condition on the rows of that file, and the part of it about their ids
  * @param partitions the partitions of a wide table that are written; all by default
  * @returns number of rows that were written
  */

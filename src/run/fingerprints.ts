@@ -39,7 +39,7 @@ const rowRules = () => ({
 /**
  * Fingerprint of the rules by which this version makes rows of vehicle records. Records that were read by other rules are
  * read again.
- * @param others rules that replace those of this version
+ * @param others rules that replace rules of this version
  */
 export function rowCode(others: Partial<ReturnType<typeof rowRules>> = {}): string {
   const { tables, ...rules } = { ...rowRules(), ...others };

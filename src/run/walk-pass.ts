@@ -22,7 +22,7 @@ import { progressOf } from './load-pass.js';
 export interface List {
   /** Unique in the stream, such as the id of the state whose cities it holds; empty if the stream has one list. */
   readonly name: string;
-  /** Parameters of the list beside those of the pass. */
+  /** Parameters of the list, in addition to those of the pass. */
   readonly parameters?: RequestParameters;
   /** The only source in the list. A key without this source loses the list and no other. */
   readonly source?: number;

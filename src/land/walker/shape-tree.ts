@@ -104,7 +104,7 @@ export class ShapeTree {
     this.#set(address, at.FIRST_RECORD, -1);
     this.#set(address, at.FLAGS, flags);
     this.#set(address, at.ELEMENT, element?.address ?? 0);
-    // There is no end of unknown names, and nothing is noted inside of what they name.
+    // The number of unknown names has no limit, and nothing is noted about the members below them.
     const members = contract === undefined ? NO_MEMBERS : new Map<string, ShapeNode>();
     const node = { address, name, path, contract, members, element };
     this.#nodes.set(address, node);

@@ -103,8 +103,8 @@ export const around = (middle: number, deviation: number, distances: readonly nu
 ];
 
 /**
- * The quantiles that make intervals, by class of noise. A known price has those of errors that leave out the price itself.
- * A price to come has those of the back-test, once it has judged enough prices.
+ * The quantiles that make intervals, by class of noise. A known price has the quantiles of errors that leave out the price
+ * itself. A price to come has the quantiles of the back-test, once it has judged enough prices.
  */
 export const distancesOf = (
   { noise, distances, judged }: State,

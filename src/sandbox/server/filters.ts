@@ -37,7 +37,7 @@ function hasVin(value: unknown, wanted: string): boolean {
 
 /**
  * The tests that `filters.json` names: whether a value of a record meets a filter at a clock. Bounds are inclusive,
- * dates exclusive. A Buy Now price of 0 is no price (field-notes.md). A lot without an auction date passes only
+ * dates exclusive. A Buy Now price of 0 means that there is none (field-notes.md). A lot without an auction date passes only
  * `isUndated` and `isNotPast`.
  */
 const tests = {

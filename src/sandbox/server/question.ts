@@ -43,7 +43,7 @@ export function readParameters<N extends EndpointName>(
     ([name, parameter]) => [name, sentValue(parameter, textsOf(name))] as const,
   );
   const parsed = z.object(shapeOf(parameters)).safeParse(Object.fromEntries(raw));
-  // The schemas are those of the endpoint, which the compiler cannot see.
+  // The compiler cannot see that these are the schemas of the endpoint.
   if (parsed.success) return parsed.data as Values<N>;
   const name = String(parsed.error.issues[0]?.path[0]);
   const repeated = textsOf(name).length > 1 ? ', given once' : '';

@@ -142,7 +142,7 @@ function generationOf(model: ModelRow, year: number): GenerationRow {
   return fitting ?? (year < first.from ? first : last);
 }
 
-/** The VIN in the record. A shared VIN is that of the previous vehicle. */
+/** The VIN in the record. A shared VIN is the VIN of the previous vehicle. */
 function seenVin(
   world: Population,
   quirk: Quirk | undefined,

@@ -96,7 +96,7 @@ function unicode(start: i32): i32 {
   return p;
 }
 
-/** The code unit of the escape `\\uXXXX` at `p`, or the negative offset of what is no hex digit. */
+/** The code unit of the escape `\\uXXXX` at `p`, or the negative offset of the first byte that is not a hex digit. */
 function codeUnit(p: i32): i32 {
   let unit = 0;
   for (let i = p + 2; i < p + 6; i++) {
@@ -109,7 +109,7 @@ function codeUnit(p: i32): i32 {
   return unit;
 }
 
-/** First offset at or after `start` that is no digit. */
+/** First offset at or after `start` that is not a digit. */
 export function digits(start: i32): i32 {
   let p = start;
   while (true) {
@@ -127,7 +127,7 @@ export function number(start: i32, node: i32): i32 {
   if (p === first) return stuck(p, at.DIGIT);
   const whole = p - first;
   if (whole > 1 && load<u8>(first) === 0x30) return broken(first, at.LEADING_ZERO);
-  // Beyond some 300 digits a number is no double any more.
+  // A number of more than some 300 digits does not fit into a double.
   let kind = whole <= 15 ? Kind.INTEGER : whole <= 300 ? Kind.LONG_INTEGER : Kind.EXPONENT;
   if (load<u8>(p) === 0x2e) {
     if (whole <= 300) kind = Kind.REAL;
@@ -147,7 +147,7 @@ export function number(start: i32, node: i32): i32 {
   return p;
 }
 
-/** Scans null, true or false, of which `first` is the first letter. */
+/** Scans null, true or false; `first` is its first letter. */
 export function word(p: i32, first: u8): i32 {
   const four = load<u32>(p);
   if (four === 0x6c6c756e || four === 0x65757274) return p + 4;
