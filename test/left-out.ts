@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
-/** Says at the end of `npm test` which suites it left to slow scripts, and what was skipped. */
+/** Prints at the end of `npm test` which suites only the slow scripts run, and what was skipped. */
 export class LeftOut implements Reporter {
   #vitest: Vitest | undefined;
 
@@ -11,7 +11,7 @@ export class LeftOut implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
-    // A run of some files leaves out the others because it was asked to.
+    // A run of named files leaves out the others on purpose.
     if (this.#vitest === undefined || process.argv.slice(2).some((given) => given !== 'run')) return;
     const { root } = this.#vitest.config;
     const run = new Set(modules.map(({ moduleId }) => relative(root, moduleId)));

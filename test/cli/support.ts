@@ -16,10 +16,10 @@ export interface Ended {
   readonly bytes: Buffer;
 }
 
-/** Runs a command over an output folder in a process of its own, to its end. */
+/** Runs a command over an output folder in its own process and waits for its end. */
 export function runLotlake(output: string, ...args: readonly string[]): Ended {
   const result = spawnSync(process.execPath, [CLI, ...args], {
-    // Where `lotlake.config.json` is looked for.
+    // Folder in which lotlake looks for `lotlake.config.json`.
     cwd: output,
     env: { ...process.env, LOTLAKE_OUTPUT: output },
     maxBuffer: 1 << 28,
@@ -44,7 +44,7 @@ function kept() {
   return { stream, bytes: () => Buffer.concat(chunks) };
 }
 
-/** Effects of a command that runs in this process, and what it wrote to stdout and stderr. */
+/** Effects for a command that runs in this process, and what it wrote to stdout and stderr. */
 export function effectsIn(cwd: string, env: NodeJS.ProcessEnv = {}) {
   const [stdout, stderr] = [kept(), kept()];
   const effects: Effects = {
@@ -61,7 +61,7 @@ export function effectsIn(cwd: string, env: NodeJS.ProcessEnv = {}) {
   };
 }
 
-/** Runs a command over an output folder in this process, which takes a third of the time, and gives what it prints. */
+/** Runs a command over an output folder in this process, which takes a third of the time. Returns what it prints. */
 export async function printedBy(output: string, ...args: readonly string[]): Promise<Buffer> {
   const { effects, bytes } = effectsIn(output, { LOTLAKE_OUTPUT: output });
   const cli = await createParser(args, effects, ({ run }, given) => run(given, effects));

@@ -13,7 +13,10 @@ import { runLotlake } from './support.js';
 const START = Date.parse('2026-11-17T02:00:00Z');
 const NIGHT = 36 * 3_600_000;
 
-/** For the tests of one file: a lake of three nights, the closing job before the last of them, each with its snapshot. */
+/**
+ * Sets up a lake of three nights for the tests of one file. The closing job runs before the last night. Returns the
+ * lake and its snapshots.
+ */
 export function threeNights() {
   const folder = temporaryFolder();
   const layout = layoutOf(folder.path);
@@ -41,7 +44,7 @@ export function threeNights() {
   });
   return {
     ...{ folder, layout, snapshots, start: new Date(START) },
-    /** What a job of the last night is given. */
+    /** Options of a job of the last night. */
     lastNight: () => jobAt(START + 2 * NIGHT),
     lotlake: (...args: readonly string[]) => runLotlake(folder.path, ...args),
   };

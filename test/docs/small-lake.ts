@@ -3,7 +3,7 @@ import { createWorld } from '../../src/sandbox/index.js';
 import { configFor, lastPage, serve, silentReporter } from '../pipelines/support.js';
 import { recordsOf } from '../served.js';
 
-/** Texts of the feed that would act if they became part of a page. */
+/** Texts of the feed that would run as a script if a page did not escape them. */
 export const SCRIPT = '<script>document.title = "taken"</script>';
 const IMAGE = '"><img src="https://x.example/x">';
 

@@ -17,17 +17,17 @@ import { describeFiles, expectSame, READERS, readTables } from './support/reader
 import { type S3Server, startS3 } from './support/s3.js';
 import { type Nights, runNights, startNights } from './support/worlds.js';
 
-/** What the files of a table of a snapshot hold. */
+/** What the files of a table of a snapshot hold, read by DuckDB. */
 const inFiles = (output: string, manifest: Manifest, name: string, reader?: string) => {
   const table = allTables(manifest)[name] ?? expect.fail(`there is no ${name}`);
   const as = { nullLists: reader !== 'clickhouse' };
   return describeFiles(join(layoutOf(output).snapshots, manifest.snapshot_id), name, table, as);
 };
 
-/** ClickHouse looks for all files below the folder of the table; those of earlier snapshots on disk are elsewhere. */
+/** ClickHouse reads all files below the folder of a table, but the files of earlier snapshots are in other folders. */
 const TRAVELLERS = READERS.filter((reader) => reader !== 'clickhouse');
 
-/** Tables and marts with rows, and where they are; a partitioned table without rows has no partition to compare. */
+/** Tables and marts with rows, with their locations. A partitioned table without rows has no partition to compare. */
 const tablesOf = (manifest: Manifest, at: (name: string) => string) =>
   Object.entries(allTables(manifest))
     .filter(([, { rows }]) => rows > 0)
@@ -128,7 +128,7 @@ describeWith(['python', 'servers', 'catalog-jars'], 'a REST catalog', () => {
     return ended;
   }
 
-  /** What pyiceberg finds in the catalog, compared with the files; ids of the snapshots of `lots`. */
+  /** Compares what pyiceberg reads from the catalog with the files. Returns the ids of the snapshots of `lots`. */
   async function read(manifest: Manifest): Promise<readonly number[]> {
     const wanted = tablesOf(manifest, (name) => `${catalog.uri}#auctions.lotlake.${name}`);
     const found = readTables('catalog', wanted, { s3 });

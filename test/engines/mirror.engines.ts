@@ -14,7 +14,7 @@ import { describeWith } from './support/engines.js';
 import { type S3Server, startS3 } from './support/s3.js';
 import { type Nights, startNights, VEHICLES } from './support/worlds.js';
 
-/** Metadata has the same size in a small world, so only a large one shows what a night costs. */
+/** Metadata does not shrink with the world, so only a large world shows what a night costs. */
 const MOST_BYTES = VEHICLES >= 20_000 ? 1.2 : 6;
 
 const ended: Ended[] = [];
@@ -25,7 +25,7 @@ const results: RunResult[] = [];
 const [afterOne, afterThree] = [join(folder.path, 'one'), join(folder.path, 'three')];
 
 beforeAll(async () => {
-  // A loaded machine lets requests of a large world break off.
+  // On a busy machine, requests of a large world may break off.
   world = await startNights({ retryBudget: 900 });
   for (let night = 0; night < 3; night++) {
     results.push(await world.night());
@@ -77,7 +77,10 @@ async function get({ client, bucket }: S3Server, name: string): Promise<Buffer> 
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 }
 
-/** Reads the current snapshot whole, as any reader would, and compares every file. Returns its id; null before the first. */
+/**
+ * Reads the current snapshot whole, as any reader would, and compares every file. Returns its id, or null before the
+ * first push.
+ */
 async function readWhole(server: S3Server, prefix: string): Promise<string | null> {
   const text = await get(server, `${prefix}/current.json`).catch(() => undefined);
   if (text === undefined) return null;
@@ -92,7 +95,7 @@ async function readWhole(server: S3Server, prefix: string): Promise<string | nul
   return snapshot_id;
 }
 
-/** Reads whole snapshots again and again while something else goes on. Returns the ids that it met, in order. */
+/** Reads whole snapshots again and again during other work. Returns the ids that it read, in order. */
 async function whileReading(server: S3Server, prefix: string, work: () => Promise<void>): Promise<string[]> {
   const seen: string[] = [];
   let isDone = false;
@@ -102,7 +105,7 @@ async function whileReading(server: S3Server, prefix: string, work: () => Promis
   };
   const reading = (async () => {
     while (!isDone) await look();
-    // A look that began before the end may have met the snapshot before.
+    // A read that began before the end may have found the earlier snapshot.
     await look();
   })();
   await work().finally(() => {
@@ -112,7 +115,7 @@ async function whileReading(server: S3Server, prefix: string, work: () => Promis
   return seen;
 }
 
-/** Gives a lake the snapshot of a night and makes it current, as the run of that night did. */
+/** Copies the snapshot of a night into a lake and makes it current, as the run of that night did. */
 function publish(output: string, id: string): void {
   const snapshot = join('lake', 'snapshots', id);
   cpSync(join(afterThree, snapshot), join(output, snapshot), { recursive: true });
@@ -126,7 +129,7 @@ const copyOf = (lake: string, name: string): string => {
   return output;
 };
 
-/** Pushes night by night. Returns the bytes that each push wrote, whatever object they are in. */
+/** Pushes each night. Returns the bytes that each push wrote to any object. */
 async function pushNights(server: S3Server, output: string): Promise<number[]> {
   const sizes: number[] = [];
   let before = await listOf(server, 'nights');
@@ -172,7 +175,7 @@ describeWith(['servers'], 'a mirror', () => {
   );
 });
 
-/** Moments at which a push of three snapshots is killed. */
+/** Points at which a push of three snapshots is killed. */
 const KILLS = [
   'mirror.current-read',
   ...[1, 2, 10, 60, 150].map((time) => `mirror.file-sent#${time}`),
@@ -203,7 +206,7 @@ describeWith(['servers'], 'a mirror through faults', () => {
         await succeed(server, prefix, afterThree, ['push', '--json']);
       });
       const found = await listOf(server, prefix);
-      // Metadata names its prefix, and the switch its time.
+      // Metadata contains its prefix, and the switch its time.
       const data = (all: typeof found) => [...all].filter(([name]) => name.endsWith('.parquet'));
       expect(data(found), point).toEqual(data(whole));
       expect(found.size, point).toBe(whole.size);

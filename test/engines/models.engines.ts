@@ -16,8 +16,7 @@ import { type S3Server, startS3 } from './support/s3.js';
 import { type SparkCluster, sparkOptions, sparkProgram, startSpark } from './support/spark.js';
 import { type Nights, runNights, startNights } from './support/worlds.js';
 
-/** Spark reads the seeds of the snapshot, and computes the marts. */
-/** What Spark takes from the snapshot as it is. */
+/** Models that Spark takes from the snapshot instead of computing them: seeds and fitted models. */
 const given = new Set(
   readModels().flatMap(({ name, isSeed, isFitted }) => (isSeed || isFitted ? [name] : [])),
 );
@@ -53,7 +52,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', (
     folder.remove();
   });
 
-  /** Runs lotlake. The service of the world lives in this process, so it must not wait. */
+  /** Runs lotlake without blocking, because the service of the world runs in this process. */
   async function lotlake(
     output: string,
     ...args: readonly string[]
@@ -75,7 +74,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', (
     return { code, ...(JSON.parse(out) as Printed) };
   }
 
-  /** Compares every mart of the snapshot in two folders. Returns the marts that have rows. */
+  /** Compares every mart of a snapshot in two folders. Returns the marts that have rows. */
   async function compare(one: string, other: string): Promise<readonly string[]> {
     const { marts } = readManifest(snapshot);
     const filled: string[] = [];

@@ -21,7 +21,7 @@ import { type Nights, runNights, startNights } from './support/worlds.js';
 const PARTITION = "domain_id = 3 and month = '2026-11'";
 const LAST_NIGHT = "first_seen_at >= '2026-11-20T00:00:00+00:00'";
 
-/** A large table, one with few rows, one of lotlake's own and a mart. */
+/** A large table, a table with few rows, a table of lotlake's own, and a mart. */
 const TRAVELLED = ['lots', 'prices', 'runs', 'price_trends'];
 
 describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', () => {
@@ -84,7 +84,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
     it('reads each night by its snapshot', () =>
       readNights(({ snapshot_id }) => ({ snapshot: String(snapshotIdOf(snapshot_id)) })));
 
-    // polars takes snapshots alone.
+    // polars reads by snapshot, not by time.
     it.skipIf(reader === 'polars')('reads each night by a time', () =>
       readNights(({ created_at }) => ({ time: Date.parse(created_at) + 1000 })),
     );
@@ -136,7 +136,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
     );
   });
 
-  /** Files of lots that have a row which the last night saw first. */
+  /** Number of lots files with a row that the last night saw first. */
   async function recentFiles(): Promise<number> {
     const duck = await bareDuckDb();
     const files = join(folder(newest()), 'lots', '**', '*.parquet');

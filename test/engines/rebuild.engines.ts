@@ -101,7 +101,7 @@ describeWith(['python', 'spark-jars'], 'A rebuild on Spark', () => {
 
   it('gives every row, column and partition of DuckDB, even if a worker is killed', async () => {
     const ofDuckDB = await rebuilt(stage.output, 'duckdb');
-    // Once the typed records are being written.
+    // Kills a worker while it writes the typed records.
     let killed: number | undefined;
     const timer = setInterval(() => {
       const work = join(copy.path, 'work');
@@ -116,7 +116,7 @@ describeWith(['python', 'spark-jars'], 'A rebuild on Spark', () => {
     expect(killed, 'no worker was killed').toBeDefined();
     expect(ofSpark.warnings).toEqual(ofDuckDB.warnings);
     expect(ofSpark.result.drift).toEqual(ofDuckDB.result.drift);
-    // Two rebuilds are two runs; all other rows name the nights that they are of.
+    // Two rebuilds are different runs. All other rows name the nights that they come from.
     const differing = await differingTables(ofDuckDB.current, ofSpark.current);
     expect(differing.filter((table) => !/^(runs\b|passes\."run_id")/.test(table))).toEqual([]);
   });

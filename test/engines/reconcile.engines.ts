@@ -11,7 +11,7 @@ import { FOLDER, play, readsOf } from '../reconcile/play.js';
 import { describeWith } from './support/engines.js';
 import { sparkOptions, sparkProgram } from './support/spark.js';
 
-/** Types of Spark by those of DuckDB, besides texts. */
+/** DuckDB types that are not texts, with their Spark types. */
 const TYPES: Readonly<Record<string, string>> = {
   BIGINT: 'bigint',
   BOOLEAN: 'boolean',
@@ -30,7 +30,7 @@ const inputsOf = ({ sql }: Rule): readonly string[] => [
   ...['compared', 'delivering_owners'].filter((name) => new RegExp(`(from|join) ${name}\\b`).test(sql)),
 ];
 
-/** A statement that makes a relation of DuckDB, with its rows, a view in Spark. */
+/** A statement that creates a Spark view with the rows of a DuckDB relation. */
 async function copyOf(connection: DuckDBConnection, relation: string): Promise<string> {
   const columns = (await rows(connection, `describe ${relation}`)).map(({ column_name, column_type }) => ({
     name: `"${column_name}"`,
@@ -47,10 +47,10 @@ async function copyOf(connection: DuckDBConnection, relation: string): Promise<s
 const literalOf = (value: unknown): string =>
   value === null || value === undefined ? 'null' : sparkLiteral(plain(value));
 
-/** The text of a value; DuckDB writes an instant of UTC with its offset. */
+/** The text of a value, without the offset that DuckDB writes after a UTC instant. */
 const plain = (value: unknown): string => String(value).replace(/(:\d\d(\.\d+)?)\+00$/, '$1');
 
-/** Rows as texts, in an order of their own. */
+/** Rows as sorted texts. */
 const inOrder = (found: readonly Readonly<Record<string, unknown>>[]): readonly string[] =>
   found
     .map((row) => JSON.stringify(Object.values(row).map((value) => (value === null ? null : plain(value)))))

@@ -1,5 +1,5 @@
 declare module 'parquetjs-lite' {
-  /** A file that is read row by row; null after the last. */
+  /** A file that is read row by row. A read returns null after the last row. */
   export class ParquetReader {
     static openFile(path: string): Promise<ParquetReader>;
     getCursor(): { next(): Promise<Readonly<Record<string, unknown>> | null> };

@@ -7,11 +7,11 @@ import { memorySink, type SeenPage } from './support.js';
 
 /** What happens to the list between two answers. */
 export interface Churn {
-  /** Places, as numbers taken modulo the length, of records that leave. */
+  /** Positions of records that leave, taken modulo the length. */
   readonly leave: readonly number[];
-  /** How many records join, at the end, with higher ids. */
+  /** How many records with higher ids join at the end. */
   readonly join: number;
-  /** Places, taken modulo the length, before which a record joins that was not there before. */
+  /** Positions, taken modulo the length, before which a new record joins. */
   readonly enter?: readonly number[];
 }
 
@@ -23,19 +23,19 @@ export interface Story {
   readonly totals: boolean;
   /** Whether every record of the start is known before the walk. */
   readonly known?: boolean;
-  /** Before the answer of this number, from the first; nothing happens after the last entry. */
+  /** One entry for each answer, from the first. It applies before the answer. Nothing happens after the last entry. */
   readonly churn: readonly Churn[];
-  /** Which of the waiting requests is answered next, as numbers taken modulo how many wait. */
+  /** Which of the waiting requests is answered next, as numbers taken modulo their count. */
   readonly order: readonly number[];
 }
 
-/** What two ids that follow each other at the start lie apart, so that others may join in between. */
+/** Distance between neighbouring ids at the start, so that others can join in between. */
 export const STEP = 2 ** 20;
 
 /** How a story ended. */
 export interface Ending {
   readonly result: WalkResult;
-  /** Ids that were in the list during the whole walk and that no page had. */
+  /** Ids that were in the list during the whole walk but on no page. */
   readonly missed: readonly number[];
   readonly pages: readonly SeenPage[];
 }
@@ -47,8 +47,8 @@ interface Waiting {
 }
 
 /**
- * Walks a list in memory that changes between answers. Requests in flight wait until the story picks one; its page is
- * then cut from the list as it is at that moment. Each answer moves the clock by a second.
+ * Walks a list in memory that changes between answers. Requests in flight wait until the story picks one. Its page is
+ * then cut from the current list. Each answer moves the clock by a second.
  */
 export async function playStory(story: Story): Promise<Ending> {
   let ids = Array.from({ length: story.size }, (_, i) => (i + 1) * STEP);

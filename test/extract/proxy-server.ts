@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 
-/** A proxy on 127.0.0.1 that leads every CONNECT to one server, and what it was asked for. */
+/** A proxy on 127.0.0.1 that connects every CONNECT to one server, and the targets that were requested. */
 export async function startProxy(target: string, status = 200) {
   const connects: string[] = [];
   const proxy = createServer((_, response) => response.writeHead(400).end());

@@ -47,28 +47,28 @@ export async function serve(
   };
 }
 
-/** Number of the page that a request asks for. */
+/** Page number of a request. */
 export const pageAsked = (url: string | undefined): number =>
   Number(new URL(url ?? '', 'http://127.0.0.1').searchParams.get('page'));
 
-/** A client without rate limit that waits only a moment between attempts. */
+/** A client without a rate limit that waits only a moment between attempts. */
 export const quickClient = (url: string, rest: Partial<Parameters<typeof createClient>[0]> = {}): Client =>
   createClient({ baseUrl: url, apiKey: 'the-secret-key', timeout: 5, retryBudget: 5, firstWait: 1, ...rest });
 
-/** A page as a walk sees it, with the ids that were on it. */
+/** A page as a walk sees it, with its ids. */
 export interface SeenPage extends PageFacts {
   readonly ids: readonly number[];
 }
 
 /** A sink that keeps pages in memory. */
 export interface MemorySink extends PageSink<SeenPage> {
-  /** Every page in the order of receipt, readings of the same page included. */
+  /** Every page in the order of receipt, including later reads of the same page. */
   readonly received: readonly SeenPage[];
 }
 
 const { contract } = streams.cars;
 
-/** Makes a sink that scans pages as landing does and keeps what a walk needs. */
+/** A sink that scans pages as landing does and keeps what a walk needs. */
 export function memorySink(landed: readonly SeenPage[] = []): MemorySink {
   const received: SeenPage[] = [];
   return {
@@ -97,6 +97,6 @@ export function memorySink(landed: readonly SeenPage[] = []): MemorySink {
   };
 }
 
-/** Ids that a sink has seen, each once, ascending. */
+/** Distinct ids that a sink has seen, ascending. */
 export const idsSeen = (sink: MemorySink): number[] =>
   [...new Set([...sink.landed, ...sink.received].flatMap(({ ids }) => ids))].sort((a, b) => a - b);

@@ -2,7 +2,7 @@ import type { RunRecord } from '../../src/lake/run-records.js';
 
 const limits = { minimum_group: 5, relisting_days: 30, reject_alarm: 0.01, estimate_alarm: 0.25 };
 
-/** The record of a run that published; members as given. */
+/** The record of a published run, with the given members. */
 export function runRecord(given: Partial<RunRecord> & Pick<RunRecord, 'attempt'>): RunRecord {
   const at = new Date(Date.UTC(2026, 10, 1 + given.attempt, 2)).toISOString();
   return {

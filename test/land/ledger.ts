@@ -1,6 +1,6 @@
 import type { LandedPage } from '../../src/land/page.js';
 
-/** A line of a ledger, with the members that a test sets. */
+/** A line of a ledger with the given members. */
 export function landedPage(facts: Partial<LandedPage> = {}): LandedPage {
   const page = facts.page ?? 1;
   return {

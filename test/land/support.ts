@@ -6,7 +6,9 @@ import { schemas } from '../../src/service/contract/records.js';
 /** The contract of `/cars`. */
 export const vehicleContract = contractOf(schemas.vehicle);
 
-/** What a scan gave: the lines as they would be landed, the size of each returned piece, and the page's facts. */
+/**
+ * The result of a scan: the lines as landing writes them, the size of each returned piece, and the facts of the page.
+ */
 export interface Scanned {
   readonly lines: string;
   readonly pieces: readonly Buffer[];
@@ -33,7 +35,7 @@ export const scanText = (text: string, contract?: ContractNode): Scanned =>
 /** The page that the service would send for these records. */
 export const pageOf = (records: readonly unknown[]): string => JSON.stringify({ data: records });
 
-/** Cuts bytes at the given sizes, which are used again from the first until nothing is left. */
+/** Cuts bytes into pieces of the given sizes. Starts again with the first size until nothing is left. */
 export function* cut(bytes: Uint8Array, sizes: readonly number[]): Generator<Uint8Array> {
   let at = 0;
   for (let i = 0; at < bytes.length; i++) {
@@ -78,7 +80,7 @@ const keyToken = fc.oneof(
   fc.constantFrom('"data"', '""', '"Id"', '"__proto__"', '"ID"', '"i\\u0064"'),
 );
 
-/** JSON values as lists of tokens, so that white space can be put between any two of them. */
+/** JSON values as lists of tokens, to put white space between any two of them. */
 const {
   value: tokens,
   leaf,
@@ -103,7 +105,7 @@ function joined(entries: readonly string[][]): string[] {
   return entries.flatMap((entry, place) => (place === 0 ? entry : [',', ...entry]));
 }
 
-/** A record with at most one `id`, which is a whole number or its digits as text, and any other members. */
+/** A record with at most one `id`, an integer or its digits as text, and any other members. */
 const recordTokens = fc
   .tuple(
     fc.option(fc.tuple(fc.nat(), fc.boolean()).map(([id, isText]) => (isText ? `"${id}"` : String(id)))),
@@ -131,7 +133,7 @@ const envelopeMembers = fc.array(
   { maxLength: 3 },
 );
 
-/** A page as tokens, with its records apart. */
+/** A page as tokens, with its records separate. */
 export interface TokenPage {
   readonly records: readonly string[][];
   readonly page: readonly string[];
@@ -152,10 +154,10 @@ export const tokenPage: fc.Arbitrary<TokenPage> = fc
     return { records, page, isBare };
   });
 
-/** White space of every kind, to be put between tokens. */
+/** White space of every kind, to put between tokens. */
 export const spaces = fc.array(fc.constantFrom('', '', ' ', '\n', '\t', '\r\n', '    '), { minLength: 1 });
 
-/** Joins tokens with white space between them, and before and behind. */
+/** Joins tokens, with white space between, before and after them. */
 export const spaced = (list: readonly string[], gaps: readonly string[]): string => {
   const gap = (place: number): string => gaps[place % gaps.length] ?? '';
   return list.map((token, place) => gap(place) + token).join('') + gap(list.length);

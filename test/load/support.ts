@@ -3,7 +3,7 @@ import type { TableSchema } from '../../src/lake/schema.js';
 import { readSchemas } from '../../src/load/batch.js';
 import type { StreamName } from '../../src/service/streams.js';
 
-/** The tables that are cut from the records of a stream. */
+/** The tables that are made from the records of a stream. */
 export async function schemasOf(name: StreamName): Promise<TableSchema[]> {
   const { session, close } = await openTemporarySession({ memory: '500MB' });
   const schemas = await readSchemas(session).finally(close);

@@ -8,12 +8,12 @@ interface Stored {
   readonly tag: string;
 }
 
-/** An object store in memory that behaves as S3 does: whole objects, conditional writes, listings by prefix. */
+/** An object store in memory that behaves like S3: whole objects, conditional writes, listings by prefix. */
 export interface MemoryStore extends ObjectStore {
   readonly objects: Map<string, Stored>;
   /** Names of the objects that were sent, in order. */
   readonly sent: string[];
-  /** Called before each call, with its name; what it throws fails the call. */
+  /** Called before each call, with its name. If it throws, the call fails. */
   before: (call: string) => void | Promise<void>;
   /** Called after each change. */
   after: () => void;

@@ -6,7 +6,7 @@ import { type LocalLake, type LocalSnapshot, push } from '../../src/mirror/push.
 import type { DescribeTables } from '../../src/mirror/tables.js';
 import { contentOf, type MemoryStore } from './memory-store.js';
 
-/** Writes a snapshot with files of one table: its texts by their paths below the table. */
+/** Writes a snapshot with files of one table. `texts` are their contents by path below the table. */
 export function makeSnapshot(
   output: string,
   id: string,
@@ -31,13 +31,13 @@ export function makeSnapshot(
   return { id, folder, manifest };
 }
 
-/** A lake of these snapshots, the last of which is current. */
+/** A lake of these snapshots. The last one is current. */
 export const lakeOf = (kept: readonly LocalSnapshot[], earlier: readonly string[] = []): LocalLake => ({
   kept,
   published: new Set([...kept.map(({ id }) => id), ...earlier]),
 });
 
-/** Describes a table by the ids of its snapshots, where Iceberg has schemas and manifests. */
+/** Describes a table by the ids of its snapshots, in place of Iceberg's schemas and manifests. */
 const describeById: DescribeTables = async ({ manifest: { snapshot_id: id } }, _files, kept) => {
   const folder = 'tables/lots/metadata';
   return {
@@ -58,7 +58,7 @@ export function pushTo(store: MemoryStore, lake: LocalLake, describeTables = des
 const json = (store: MemoryStore, name: string) =>
   JSON.parse(store.objects.get(name)?.body.toString() ?? 'null');
 
-/** What a reader finds: the texts of the current snapshot by path. Fails where anything that it needs is missing. */
+/** What a reader finds: the texts of the current snapshot by path. Fails if anything that it needs is missing. */
 export function readWhole(store: MemoryStore): Record<string, string> | undefined {
   const current = json(store, 'current.json');
   readTables(store, current?.snapshots ?? []);
@@ -74,7 +74,9 @@ export function readWhole(store: MemoryStore): Record<string, string> | undefine
   return texts;
 }
 
-/** A reader of the table's metadata takes the newest version that is there: it names only snapshots that were switched to. */
+/**
+ * Reads the newest version of the table's metadata, as a reader does. It names only snapshots that were switched to.
+ */
 function readTables(store: MemoryStore, snapshots: readonly { snapshot_id: string }[]): void {
   const versions = [...store.objects.keys()].filter((name) => name.endsWith('.metadata.json'));
   const newest = versions.sort().at(-1);

@@ -1,6 +1,6 @@
 import type { Given } from './support.js';
 
-// Small lakes of a Ford F-150 at one source in the United States, for cases that are written by hand.
+// Small lakes with a Ford F-150 at one source in the United States, for hand-written cases.
 
 export const NOW = '2026-09-10T02:00:00Z';
 export const SOLD = 6;
@@ -15,7 +15,7 @@ export const lot = (rest: Given = {}): Given => ({
   first_seen_at: '2025-01-01T02:00:00Z',
   ...rest,
 });
-/** Complete full passes over all sources, two days apart, from one instant to another, the last one included. */
+/** Complete full passes over all sources, two days apart, between two instants, the second one included. */
 export function nights(from: string, to: string): Given[] {
   const given: Given[] = [];
   for (let at = Date.parse(to); at >= Date.parse(from); at -= 2 * 86_400_000)
@@ -40,19 +40,19 @@ export const base = {
     { run_id: 'r0', started_at: '2026-09-09T02:00:00Z', minimum_group: 3, relisting_days: 9 },
     { run_id: 'r', started_at: NOW, minimum_group: 5, relisting_days: 30 },
   ],
-  /** The source is observed since long before the first sale. */
+  /** The source has been observed since long before the first sale. */
   passes: nights('2025-01-01T02:00:00Z', '2026-09-10T02:00:01Z'),
   vehicles: [
     { vehicle_id: 10, manufacturer_id: 5, manufacturer_name: ' Ford ', model_id: 50, model_name: 'F-150 ' },
   ],
 };
 
-/** The vehicle of `base` with a model year, by which prices are compared. */
+/** The vehicle of `base` with a model year, because prices are compared by year. */
 export const ofYear = [{ ...base.vehicles[0], year: 2020 }];
-/** A lot of such a vehicle that was sold at its first attempt. */
+/** A lot of such a vehicle, sold at its first attempt. */
 export const soldFor = (final_bid: number, rest: Given = {}): Given =>
   lot({ lot_id: final_bid, sale_date: '2026-08-01T15:00:00Z', status_id: SOLD, final_bid, ...rest });
-/** Lots of one auction each, numbered from `from`. */
+/** Lots with one auction each, numbered from `from`. */
 export const auctioned = (
   count: number,
   from: number,
@@ -64,7 +64,7 @@ export const auctioned = (
     lot({ lot_id: from + place, sale_date: `${day}T15:00:00Z`, status_id, final_bid: 1000, ...rest }),
   );
 
-/** The same rows, with a vehicle of its own for each lot, as most lots have: a copy of the one that it names. */
+/** The same rows, but each lot has its own vehicle, as most lots do: a copy of the vehicle that it names. */
 export function apart(given: Readonly<Record<string, readonly Given[]>>): Record<string, readonly Given[]> {
   const lots = (given.lots ?? []).map((row) => ({ row, vehicle_id: `${row.vehicle_id}000${row.lot_id}` }));
   const vehicles = lots.flatMap(({ row, vehicle_id }) =>

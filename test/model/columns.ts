@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, rows } from '../../src/duck/session.js';
 import type { Model } from '../../src/model/model-files.js';
 
-/** Where a model and its .yml disagree; both lists are empty where they agree. */
+/** Differences between the columns of a model and its .yml; both lists are empty if there are none. */
 export interface ColumnDifference {
   /** Columns of the model that the .yml does not describe. */
   readonly undescribed: readonly string[];
@@ -10,7 +10,7 @@ export interface ColumnDifference {
   readonly missing: readonly string[];
 }
 
-/** Compares the columns of a model that was computed with those of its .yml. */
+/** Compares the columns of a computed model with the columns of its .yml. */
 export async function compareColumns(connection: DuckDBConnection, model: Model): Promise<ColumnDifference> {
   const described = await rows(connection, `describe ${identifier(model.name)}`);
   const actual = described.map((column) => String(column.column_name));

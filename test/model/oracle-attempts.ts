@@ -1,11 +1,11 @@
-// The rules of docs/marts.md once more, in plain JavaScript and lot by lot, to compare the SQL with.
+// The rules of docs/marts.md a second time, in plain JavaScript and lot by lot, to compare the SQL with.
 
 /** A lot as the lake has it; times are milliseconds. */
 export interface OracleLot {
   readonly id: number;
   readonly vehicle: number;
   readonly domain: number;
-  /** Code of the country where it stands, as the feed writes it. */
+  /** Code of the country of the lot, as the feed writes it. */
   readonly country: string | null;
   readonly status: number | null;
   readonly saleDate: number | null;
@@ -13,14 +13,14 @@ export interface OracleLot {
   readonly finalBidAt: number | null;
   readonly buyNow: number | null;
   readonly archived: boolean;
-  /** When its own record was last delivered and loaded; null where that is unknown. */
+  /** Time at which its own record was last delivered and loaded; null if unknown. */
   readonly lastSeen: number | null;
   readonly main: string | null;
   readonly second: string | null;
   readonly km: number | null;
   readonly repair: number | null;
   readonly before: number | null;
-  /** Whether the lake lacks the lot and only the archive feed told of it. */
+  /** Whether only the archive feed reported the lot, so that the lake has no row of it. */
   readonly isArchiveOnly?: true;
 }
 
@@ -54,7 +54,7 @@ export interface OracleVehicle {
   readonly generation: number | null;
 }
 
-/** A time in which a source was observed: `from` belongs to it, `to` does not. */
+/** A period in which a source was observed, from `from` (included) to `to` (excluded). */
 interface OracleSpan {
   readonly domain: number;
   readonly from: number;
@@ -64,11 +64,11 @@ interface OracleSpan {
 export interface OracleWorld {
   /** Start of the last run. */
   readonly now: number;
-  /** Fewest values of a statistic. */
+  /** Fewest values for a statistic. */
   readonly least: number;
   /** Days within which another offer of the vehicle undoes a sale. */
   readonly relistingDays: number;
-  /** When which source was observed without a break. */
+  /** The periods in which each source was observed without a gap. */
   readonly spans: readonly OracleSpan[];
   readonly lots: readonly OracleLot[];
   readonly prices: readonly OraclePrice[];
@@ -80,20 +80,20 @@ export interface OracleAttempt {
   readonly lot: OracleLot;
   readonly attempt: number;
   readonly saleDate: number;
-  /** Entry of the price history that decides it. */
+  /** Entry of the price history that decides the attempt. */
   readonly priceId: number | null;
   readonly status: number | null;
   readonly outcome: string;
   readonly reason: string;
   readonly amount: number | null;
   readonly price: number | null;
-  /** What a trusted price rests on. */
+  /** What proves a trusted price. */
   readonly basis: string | null;
   readonly daysSince: number | null;
   readonly change: number | null;
-  /** Whether its source was observed when the auction was. */
+  /** Whether its source was observed at the time of the auction. */
   readonly isObserved: boolean;
-  /** Which way of the vehicle to a sale that held it is part of, and its number on this way; from 1. */
+  /** Number of the vehicle's way to a sale that held, and number of the attempt on this way. Both start at 1. */
   readonly round: number;
   readonly vehicleAttempt: number;
 }
@@ -108,7 +108,7 @@ interface Entry {
   readonly proof: Proof;
 }
 
-/** What proves a sale before 12 hours are over. */
+/** What proves a sale before 12 hours have passed. */
 type Proof = 'none' | 'archive_feed' | 'buy_now';
 
 const HOUR = 3_600_000;
@@ -133,7 +133,10 @@ export function attemptsOf(world: OracleWorld): OracleAttempt[] {
   });
 }
 
-/** Lots that the lake lacks and that the archive feed last told of after their auction, with as much as it tells. */
+/**
+ * Lots that the lake lacks, if the archive feed last reported them after their auction. They have only what the feed
+ * reports.
+ */
 function archiveOnlyLots(world: OracleWorld): OracleLot[] {
   const known = new Set(world.lots.map(({ id }) => id));
   return [...archivingsOf(world)].flatMap(([id, archivings]): OracleLot[] => {
@@ -153,12 +156,13 @@ function archiveOnlyLots(world: OracleWorld): OracleLot[] {
   });
 }
 
-/** An attempt as its lot alone knows it. */
+/** An attempt according to its lot alone. */
 type LotAttempt = Omit<OracleAttempt, 'isObserved' | 'round' | 'vehicleAttempt'>;
 
 /**
- * The attempts of a vehicle in order over all its lots and sources. A car is sold once in a while: a sale after which it
- * is offered again within some days did not hold. After one that held it is on its next way to a sale.
+ * The attempts of a vehicle in order, over all its lots and sources. A sale does not hold if the vehicle is offered
+ * again within some days, because a car is not sold so often. After a sale that held, the vehicle is on its next way to
+ * a sale.
  */
 function judgeVehicle(world: OracleWorld, attempts: readonly LotAttempt[]): [LotAttempt, OracleAttempt][] {
   const inOrder = attempts.toSorted(
@@ -229,7 +233,10 @@ function attemptsOfLot(world: OracleWorld, lot: OracleLot): LotAttempt[] {
   });
 }
 
-/** Amount and proof of a day: its speaker's, and where that is a sale without an amount those of the next entry. */
+/**
+ * Amount and proof of a day. They come from the deciding entry. If that is a sale without an amount, they come from the
+ * next entry.
+ */
 function heard([speaker, second]: readonly Entry[]): { amount: number | null; proof: Proof } {
   if (speaker === undefined) return { amount: null, proof: 'none' };
   const isBorrowed =
@@ -327,7 +334,7 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
 const historiesOf = byLot((world) => world.prices);
 const archivingsOf = byLot((world) => world.archivings);
 
-/** Items of a world by lot, gathered once. */
+/** Groups items of a world by lot, once for each world. */
 function byLot<T extends { readonly lot: number }>(read: (world: OracleWorld) => readonly T[]) {
   const gathered = new WeakMap<OracleWorld, Map<number, T[]>>();
   return (world: OracleWorld): ReadonlyMap<number, readonly T[]> => {
@@ -344,7 +351,7 @@ function byLot<T extends { readonly lot: number }>(read: (world: OracleWorld) =>
   };
 }
 
-/** Entries day by day, each day with the deciding one first. */
+/** Entries by day. The deciding entry of each day comes first. */
 function daysOf(entries: readonly Entry[]): Entry[][] {
   const days = new Map<number, Entry[]>();
   for (const entry of entries) {

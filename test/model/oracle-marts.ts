@@ -32,7 +32,7 @@ export function trendsOf(world: OracleWorld): Map<string, Record<string, number 
   return result;
 }
 
-/** How much of a month (counted from the year 0) a source was observed. */
+/** How much of a month (counted from year 0) a source was observed. */
 export function observedOf(world: OracleWorld, domain: number, month: number): 'whole' | 'part' | 'none' {
   const start = (of: number): number => Date.UTC(Math.floor(of / 12), of % 12);
   const spans = world.spans.filter((span) => span.domain === domain);
@@ -52,7 +52,7 @@ function trendRow(
     (months.get(m) ?? []).flatMap(({ price }) => (price === null ? [] : [price]));
   const count = (...outcomes: string[]): number =>
     attempts.filter(({ outcome, isObserved }) => isObserved && outcomes.includes(outcome)).length;
-  /** What was not sold before the first night is known, and what was sold is not. */
+  /** If a month was not observed, only its unsold lots are known, so its figures are null. */
   const orNull = (n: number): number | null => (observed === 'none' ? null : n);
   const prices = pricesOf(month);
   const pooled = [0, 1, 2].flatMap((back) => pricesOf(month - back));
@@ -99,7 +99,7 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
 
 const damageName = (name: string | null): string => name?.trim() || 'unknown';
 const isSoundName = (name: string): boolean => /^(none|normal wear|minor dent.*)$/i.test(name);
-/** A lot that does not state its main damage may have any; one that states no second damage may have no other. */
+/** Without a main damage, a lot may have any damage. Without a second damage, it may have no other. */
 const isSound = ({ main, second }: OracleLot): boolean =>
   isSoundName(damageName(main)) && (isSoundName(damageName(second)) || /^unknown$/i.test(damageName(second)));
 

@@ -5,8 +5,8 @@ import { packageRoot } from '../../src/config/package-root.js';
 import { treeOf } from '../../src/model/references.js';
 
 /**
- * Functions and operators that DuckDB and Spark have under one name, with the same meaning for what lotlake gives them,
- * with their numbers of arguments. Before you add one, let `npm run test:engines` show that both give the same rows.
+ * Functions and operators with the same name and meaning in DuckDB and Spark, as far as lotlake uses them, with their
+ * numbers of arguments. Before you add one, let `npm run test:engines` show that both return the same rows.
  */
 const FUNCTIONS: ReadonlySet<string> = new Set(
   [
@@ -15,7 +15,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
     'floor/1',
     'greatest/2 instr/2 lag/1 lead/1 least/2 left/2 length/1 ln/1 lower/1 max/1 max_by/2 min/1 nullif/2 quantile_cont/1',
     'regexp_matches/2 replace/3 round/1 row_number/0 sqrt/1 substring/3 sum/1 to_json/1 trim/1 upper/1',
-    // What the parser makes of `interval '1' day` and the like.
+    // The parser turns `interval '1' day` and the like into these.
     'to_days/1 to_hours/1 to_minutes/1 to_months/1 to_years/1 trunc/1',
   ].flatMap((line) => line.split(' ')),
 );
@@ -31,17 +31,23 @@ const OWN: ReadonlySet<string> = new Set(
   [...OWN_FUNCTIONS].flatMap(([file, names]) => (file.endsWith('.spark.sql') ? [] : names)),
 );
 
-/** Parts of a date that both count alike: Spark begins weeks elsewhere. Cast seconds, of which it keeps the fraction. */
+/**
+ * Parts of a date that DuckDB and Spark count alike. Spark starts weeks on another day. Cast seconds, because Spark
+ * keeps their fraction.
+ */
 const PARTS: ReadonlySet<unknown> = new Set('year month day hour minute second'.split(' '));
 
-/** What to write instead, where the reason is not plain. */
+/** What to write instead, if the reason is not obvious. */
 const INSTEAD: Readonly<Record<string, string>> = {
   'round/2': 'round(x * 100) / 100: Spark rounds the decimal text of a number, DuckDB the number',
   'concat/2': '||: for a null, concat gives null in Spark and an empty text in DuckDB',
   'unnest/1': 'cross join lateral unnest(list) as name(column)',
 };
 
-/** Kinds of expressions and relations that both have; others, such as QUALIFY or a list index, belong to DuckDB. */
+/**
+ * Kinds of expressions and relations that DuckDB and Spark share. Only DuckDB has others, such as QUALIFY or a list
+ * index.
+ */
 const EXPRESSIONS: ReadonlySet<string> = new Set([
   ...['BETWEEN', 'CASE', 'CAST', 'COLUMN_REF', 'COMPARISON', 'CONJUNCTION', 'CONSTANT', 'FUNCTION', 'STAR'],
   ...['SUBQUERY', 'WINDOW'],
@@ -51,7 +57,7 @@ const TYPES: ReadonlySet<string> = new Set(
   'BIGINT BOOLEAN DATE DOUBLE INTEGER INTERVAL TIMESTAMP TIMESTAMP_TZ VARCHAR'.split(' '),
 );
 
-/** Texts that the parser reads as others have them, so that the tree does not show them. */
+/** Spellings that DuckDB's parser accepts and its tree does not show. */
 const SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [/\bvarchar\b(?!\()/i, 'varchar: write string, since Spark wants a length'],
   [/\bilike\b|\bglob\b|\bsimilar\b/i, 'ilike, glob and similar to belong to DuckDB'],
@@ -60,7 +66,7 @@ const SPELLINGS: readonly (readonly [RegExp, string])[] = [
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** What in a SELECT only DuckDB understands, or Spark understands otherwise; empty where both give the same rows. */
+/** What in a SELECT only DuckDB understands, or Spark understands differently; empty if both return the same rows. */
 export async function onlyDuckDB(connection: DuckDBConnection, sql: string): Promise<readonly string[]> {
   const tree = await treeOf(connection, sql);
   if (tree.error) return [`no SELECT: ${tree.error_message}`];
@@ -74,7 +80,7 @@ function* nodesOf(tree: unknown): Generator<Node> {
   if (typeof tree !== 'object' || tree === null) return;
   const node: Node = { ...tree };
   if (!Array.isArray(tree)) yield node;
-  // The call of a table function is judged with its relation, and its arguments by themselves.
+  // A call of a table function is judged as a relation, and its arguments separately.
   const members =
     node.type === 'TABLE_FUNCTION' ? { ...node, function: Object(node.function).children } : node;
   for (const member of Object.values(members)) yield* nodesOf(member);
@@ -112,7 +118,7 @@ function* ofExpression({ class: kind, type, function_name: name, ...node }: Node
     yield 'a backslash in a text, which Spark reads as an escape';
 }
 
-/** DuckDB puts nulls last, Spark first or last by the direction. Percentiles ignore nulls. */
+/** DuckDB puts nulls last; in Spark, it depends on the direction. Percentiles ignore nulls. */
 function* ofOrder({ orders }: Node): Generator<string> {
   for (const { null_order: nulls } of Array.isArray(orders) ? orders : [])
     if (nulls === 'ORDER_DEFAULT') yield 'order by without nulls last';

@@ -11,12 +11,12 @@ const MARTS = [
   'duplicate_lots',
 ];
 
-// Small lakes of a listing of source 12 with its reports, for cases that are written by hand.
+// Small lakes with a listing of source 12 and its reports, for hand-written cases.
 
-/** When a row was first missing. */
+/** Time at which a row was first missing. */
 export const GONE = '2026-09-09T02:00:00Z';
 
-/** Columns that say which report a row belongs to. */
+/** Columns that name the report of a row. */
 export const listing: Given = { domain_id: 12, listing_id: '300', report_id: 'r-1', vehicle_id: 10 };
 
 /** A report of either kind. */
@@ -28,7 +28,7 @@ export const report = (rest: Given = {}): Given => ({
 
 const REPORT_TABLES = ['inspections', 'checked_items', 'history_reports', 'checks', 'events', 'duplicates'];
 
-/** Computes the marts of reports of a lake with these rows, on which every data test of severity error must pass. */
+/** Computes the marts of reports of a lake with these rows. Every data test of severity error must pass. */
 export async function computeReports(
   lake: TestLake,
   given: Readonly<Record<string, readonly Given[]>>,

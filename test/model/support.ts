@@ -15,11 +15,11 @@ import { apart, base } from './cases.js';
 /** Parquet settings of the tests. */
 export const PARQUET = (): string => 'format parquet, compression zstd';
 
-/** A database with every lake table, empty, in its real columns, and a folder for files. */
+/** A database with every lake table, empty but with its real columns, and a folder for files. */
 export interface TestLake {
   readonly connection: DuckDBConnection;
   readonly folder: string;
-  /** Names of lotlake's own seeds that are there already. */
+  /** Names of lotlake's own seeds that are already computed. */
   readonly seeds: Set<string>;
   close(): void;
 }
@@ -42,7 +42,7 @@ export async function openLake(): Promise<TestLake> {
 
 type Value = string | number | boolean | null;
 
-/** Rows to insert: column → value; a column that is missing is null. */
+/** A row to insert: values by column. A missing column is null. */
 export type Given = Readonly<Record<string, Value>>;
 
 /** Replaces the rows of a table. */
@@ -64,7 +64,7 @@ const sqlOf = (value: Value): string => (typeof value === 'string' ? literal(val
 
 const isNamed = (sql: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(sql);
 
-/** The named models and those that they read; all where none is named. */
+/** The named models and those that they read; all models if none is named. */
 export function modelsOf(marts: readonly string[]): readonly Model[] {
   const all = readModels();
   if (marts.length === 0) return all;
@@ -75,7 +75,7 @@ export function modelsOf(marts: readonly string[]): readonly Model[] {
   return all.filter(({ name }) => found.has(name));
 }
 
-/** The data tests of the named models, those that they read, and the checks that need no others. */
+/** The data tests of the named models and of those that they read, and the checks that need no other models. */
 export function testsOf(...marts: readonly string[]): Modelling {
   const models = modelsOf(marts);
   const others = readModels().filter((model) => !models.includes(model));
@@ -100,19 +100,22 @@ export async function computeMarts(
 ): Promise<void> {
   const tables: Readonly<Record<string, readonly Given[]>> = { sightings: sightingsOf(given), ...given };
   for (const table of INPUTS) await fill(lake.connection, table, tables[table] ?? []);
-  // A seed reads no table: it stays as it is.
+  // A seed reads no table, so it is computed only once.
   const models = modelsOf(marts).filter(({ name }) => !lake.seeds.has(name));
   await computeModels(lake, models);
   for (const { name, isSeed } of models) if (isSeed) lake.seeds.add(name);
 }
 
-/** Computes models of the test, or with seeds of the user. */
+/** Computes models that a test defines, or models with seeds of the user. */
 export async function computeModels(lake: TestLake, models: readonly Model[]): Promise<void> {
   for (const { name } of models) lake.seeds.delete(name);
   await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models });
 }
 
-/** Active lots as seen by the last pass over the feed, archived ones when they say. */
+/**
+ * Sightings of the given lots. The last pass over the feed saw active lots; archived lots have their own
+ * `last_seen_at`.
+ */
 function sightingsOf(given: Readonly<Record<string, readonly Given[]>>): readonly Given[] {
   const passes = (given.passes ?? []).filter(({ stream, state }) => stream === 'cars' && state === 'sealed');
   const last =
@@ -126,7 +129,7 @@ function sightingsOf(given: Readonly<Record<string, readonly Given[]>>): readonl
   }));
 }
 
-/** A lake for the tests of one file, in which marts are computed. */
+/** Opens a lake for the tests of one file, to compute marts in it. */
 export function openMarts(...marts: readonly string[]) {
   let lake: TestLake;
   const tests = testsOf(...marts);
@@ -134,14 +137,16 @@ export function openMarts(...marts: readonly string[]) {
     lake = await openLake();
   });
   afterAll(() => lake.close());
-  /** Computes the marts, and those that they read, over what is given; their data tests and checks must pass. */
+  /** Computes the marts, and those that they read, from the given rows. Their data tests and checks must pass. */
   const compute = async (given: Readonly<Record<string, readonly Given[]>>): Promise<void> => {
     await computeMarts(lake, given, ...marts);
     const results = await runDataTests(lake.connection, tests);
     expect(results.filter(({ failures }) => failures > 0)).toEqual([]);
   };
   const query = (sql: string): Promise<Row[]> => texts(lake, sql);
-  /** Computes them over `base` with what is given in its place, and a vehicle for each lot, and answers a query. */
+  /**
+   * Computes the marts from `base` with the given tables replaced and its own vehicle for each lot. Then runs a query.
+   */
   const ask = async (given: Readonly<Record<string, readonly Given[]>>, sql: string): Promise<Row[]> => {
     await compute(apart({ ...base, ...given }));
     return query(sql);

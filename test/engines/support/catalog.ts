@@ -7,11 +7,11 @@ import { engine, freePort } from './engines.js';
 import type { S3Server } from './s3.js';
 import { sparkHome } from './spark.js';
 
-/** Starts the REST catalog server of the Iceberg project, over files and, where one is given, object storage. */
+/** Starts the REST catalog server of the Iceberg project, over files and, if given, object storage. */
 export async function startCatalog(s3?: S3Server): Promise<{ readonly uri: string; close(): Promise<void> }> {
   const folder = temporaryFolder();
   writeFileSync(join(folder.path, 'core-site.xml'), s3 === undefined ? NO_SETTINGS : coreSite(s3));
-  // The catalog's jars hold a false class of S3A, so the true one comes before them. Hadoop is among Spark's jars.
+  // The catalog's jars contain a dummy class of S3A, so the real class has to come first. Spark's jars contain Hadoop.
   const storage = readdirSync(engine('spark-jars'))
     .filter((name) => !name.startsWith('iceberg-spark'))
     .map((name) => engine('spark-jars', name));
@@ -48,7 +48,7 @@ const coreSite = ({ endpoint }: S3Server): string =>
     property('fs.s3a.path.style.access', 'true'),
   ].join('')}</configuration>`;
 
-/** Waits for an address to answer. Throws after 30 seconds. */
+/** Waits until an address answers. Throws after 30 seconds. */
 async function untilReady(url: string): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     const answered = await fetch(url)

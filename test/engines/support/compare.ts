@@ -11,8 +11,8 @@ const files = (folder: string, table: string): string =>
   `read_parquet(${literal(join(folder, table, '**/*.parquet'))})`;
 
 /**
- * Compares a table in two folders row by row: names and types of its columns, and the values by its key. Returns what
- * differs, and how many rows were compared.
+ * Compares a table in two folders: names and types of its columns, and the values row by row, by its key. Returns the
+ * differences and the number of compared rows.
  */
 export async function differences(
   { connection }: Pick<Session, 'connection'>,

@@ -7,7 +7,7 @@ import { packageRoot } from '../../../src/config/package-root.js';
 const folder = join(packageRoot, '.engines');
 const NOT_MADE = 'run npm run test:engines, which makes it';
 
-/** A part of the environment that test/engines/setup makes. */
+/** A part of the environment that test/engines/setup creates. */
 type Part = 'python' | 'servers' | 'spark-jars' | 'catalog-jars';
 
 /** Path of a part, or of a file in it. */
@@ -17,7 +17,9 @@ const missing: Partial<Record<Part, string>> = existsSync(join(folder, 'missing.
   ? JSON.parse(readFileSync(join(folder, 'missing.json'), 'utf8'))
   : { python: NOT_MADE, servers: NOT_MADE, 'spark-jars': NOT_MADE, 'catalog-jars': NOT_MADE };
 
-/** Declares suites that need parts of the environment. A part that is missing skips them, and the title says why. */
+/**
+ * Declares suites that need parts of the environment. If a part is missing, they are skipped, and the title says why.
+ */
 export function describeWith(parts: readonly Part[], title: string, suites: () => void): void {
   const lacking = parts.filter((part) => missing[part] !== undefined);
   if (lacking.length === 0) return void describe(title, suites);
@@ -25,7 +27,7 @@ export function describeWith(parts: readonly Part[], title: string, suites: () =
   describe.skip(`${title} (${reasons})`, suites);
 }
 
-/** A port of 127.0.0.1 that nothing listened to a moment ago. */
+/** A port of 127.0.0.1 that was free a moment ago. */
 export function freePort(): Promise<number> {
   const server = createServer();
   return new Promise((resolve, reject) => {

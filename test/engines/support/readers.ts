@@ -10,12 +10,12 @@ import { engine } from './engines.js';
 import type { S3Server } from './s3.js';
 import { type SparkCluster, sparkOptions, sparkProgram } from './spark.js';
 
-/** Programs of test/engines/readers, each of which reads Iceberg tables with another engine. */
+/** Programs in test/engines/readers. Each reads Iceberg tables with another engine. */
 export const READERS = ['pyiceberg', 'polars', 'duckdb', 'clickhouse', 'spark'] as const;
 
 type Reader = (typeof READERS)[number] | 'catalog';
 
-/** An Iceberg table to read, as it is now unless a snapshot or a time is given. */
+/** An Iceberg table to read: its current state, or its state at a snapshot or a time. */
 export interface Wanted {
   readonly name: string;
   /** URI of the folder that has the folder `metadata`. */
@@ -30,7 +30,7 @@ export interface Wanted {
 
 type Figure = string | number | null;
 
-/** What a reader found in a table; describe.py explains the figures of a column. */
+/** What a reader found in a table. describe.py explains the figures of a column. */
 export interface Described {
   readonly name: string;
   readonly rows: number;
@@ -39,18 +39,18 @@ export interface Described {
   readonly snapshots?: readonly number[];
   /** Files that pyiceberg planned to read. */
   readonly files?: number;
-  /** Files that Spark read and left out, where a filter was given. */
+  /** Files that Spark read and files that it skipped, if a filter was given. */
   readonly read?: number;
   readonly left_out?: number;
 }
 
-/** Where readers find object storage and a cluster, if there are any. */
+/** Object storage and cluster that readers use, if any. */
 export interface Place {
   readonly s3?: S3Server;
   readonly cluster?: SparkCluster;
 }
 
-/** Reads tables with one engine. Throws with its stderr where it fails. */
+/** Reads tables with one engine. Throws with its stderr if it fails. */
 export function readTables(reader: Reader, wanted: readonly Wanted[], place: Place = {}): Described[] {
   const { s3, cluster } = place;
   const folder = temporaryFolder();
@@ -73,15 +73,15 @@ export function readTables(reader: Reader, wanted: readonly Wanted[], place: Pla
     maxBuffer: 1 << 28,
   });
   folder.remove();
-  // Spark passes what Python says of an error on to stdout.
+  // Spark prints Python's error messages on stdout.
   if (status !== 0) throw new Error(`${reader} failed: ${stdout}\n${stderr}`);
   const lines = String(stdout).trim().split('\n');
   return lines.map((line): Described => JSON.parse(line));
 }
 
 /**
- * What DuckDB finds in the Parquet files of a table of a snapshot, by the same figures.
- * @param nullLists false takes a list that is null as an empty one, as ClickHouse does, which has no null lists
+ * What DuckDB finds in the Parquet files of a table of a snapshot, as the same figures.
+ * @param nullLists false reads a null list as an empty list, as ClickHouse does, which has no null lists
  */
 export async function describeFiles(
   snapshot: string,
@@ -92,7 +92,7 @@ export async function describeFiles(
   const files = table.files.map(({ path }) => literal(join(snapshot, path)));
   const types = table.partitioned ? ", hive_types = {'domain_id': bigint, 'month': varchar}" : '';
   const read = `read_parquet([${files}], hive_partitioning = ${table.partitioned}${types})`;
-  // The manifest leaves out the month, which is in the path alone.
+  // The manifest does not list the month, which is only in the path.
   const inPath = table.partitioned ? [{ name: 'month', type: 'VARCHAR' }] : [];
   const columns = [...table.columns, ...inPath].map(({ name: column, type }) => {
     const value = nullLists || !type.endsWith('[]') ? `"${column}"` : `coalesce("${column}", [])`;
@@ -114,7 +114,10 @@ function figuresOf(column: string, type: string): string {
   return `to_json(min(${value})::varchar), to_json(max(${value})::varchar)`;
 }
 
-/** Compares what an engine read with what DuckDB finds in the files: sums of doubles to 1e-9, all else exactly. */
+/**
+ * Compares what an engine read with what DuckDB finds in the files. Sums of doubles agree to 1e-9, all other figures
+ * exactly.
+ */
 export function expectSame(read: Described | undefined, files: Described): void {
   expect(read?.rows, files.name).toBe(files.rows);
   expect(Object.keys(read?.columns ?? {}).sort(), files.name).toEqual(Object.keys(files.columns).sort());

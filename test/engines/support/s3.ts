@@ -13,9 +13,9 @@ export type ServerName = 'minio' | 'versitygw';
 export interface S3Server {
   readonly endpoint: string;
   readonly bucket: string;
-  /** Credentials and region, which clients take from the environment alone. */
+  /** Credentials and region. Clients read them only from the environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** A client of the test itself. */
+  /** A client for the test itself. */
   readonly client: S3Client;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ function commandOf(name: ServerName, port: number, folder: string): [string, ...
   const address = `127.0.0.1:${port}`;
   if (name === 'minio')
     return [engine('servers', 'minio'), 'server', '--quiet', '--address', address, folder];
-  // The sidecar keeps metadata where the file system has no extended attributes.
+  // The sidecar keeps metadata if the file system has no extended attributes.
   const sidecar = join(folder, '..', 'sidecar');
   mkdirSync(sidecar);
   return [
@@ -43,7 +43,7 @@ function commandOf(name: ServerName, port: number, folder: string): [string, ...
   ];
 }
 
-/** Starts a server over an empty temporary folder, on a free port of 127.0.0.1, and makes a bucket. */
+/** Starts a server over an empty temporary folder, on a free port of 127.0.0.1, and creates a bucket. */
 export async function startS3(name: ServerName = 'minio'): Promise<S3Server> {
   const temporary = temporaryFolder();
   const folder = join(temporary.path, 'objects');
@@ -76,7 +76,7 @@ export async function startS3(name: ServerName = 'minio'): Promise<S3Server> {
   };
 }
 
-/** Makes the bucket as soon as the server answers. Throws after 30 seconds. */
+/** Creates the bucket as soon as the server answers. Throws after 30 seconds. */
 async function makeBucket(client: S3Client): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { identifier, literal, openTemporarySession, rows } from '../../../src/duck/session.js';
 
 /**
- * The tables of which two folders of Parquet files (`<table>/**`) have other rows, columns, types or partitions, with the
- * columns that differ.
+ * The tables that differ between two folders of Parquet files (`<table>/**`) in rows, columns, types or partitions,
+ * with the columns that differ.
  * @param leftOut columns that are not compared
  */
 export async function differingTables(

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../pipelines/support.js';
 import { engine, freePort } from './engines.js';
 import type { S3Server } from './s3.js';
 
-/** A standalone Spark cluster of a master and two workers of one core each. */
+/** A standalone Spark cluster with a master and two workers of one core each. */
 export interface SparkCluster {
   /** Such as `spark://127.0.0.1:40123`. */
   readonly master: string;
@@ -24,10 +24,10 @@ export const sparkHome = (): string => {
   return join(lib, python, 'site-packages', 'pyspark');
 };
 
-/** A program of Spark, such as `spark-sql` or `spark-submit`. */
+/** Path of a program of Spark, such as `spark-sql` or `spark-submit`. */
 export const sparkProgram = (name: string): string => join(sparkHome(), 'bin', name);
 
-/** Starts a cluster. Its executors see `env`, where the credentials of object storage are. */
+/** Starts a cluster. `env` becomes part of the environment of its executors, for the credentials of object storage. */
 export async function startSpark(env: Readonly<Record<string, string>> = {}): Promise<SparkCluster> {
   const folder = temporaryFolder();
   const all: NodeJS.ProcessEnv = {
@@ -79,7 +79,7 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Resolves when a process says a text on stderr; rejects when it ends without it. */
+/** Resolves when stderr of a process contains the text; rejects if the process ends first. */
 function printed(child: ChildProcess, text: string): Promise<void> {
   let err = '';
   return new Promise((resolve, reject) => {
@@ -91,7 +91,7 @@ function printed(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
-/** Options of `spark-sql` and `spark-submit` for a cluster, or for two cores of this process without one. */
+/** Options of `spark-sql` and `spark-submit`: for a cluster if one is given, else for two cores of this process. */
 export function sparkOptions(cluster?: SparkCluster, s3?: S3Server): string[] {
   const jars = readdirSync(engine('spark-jars')).map((name) => engine('spark-jars', name));
   const settings = { ...SETTINGS, ...(s3 === undefined ? {} : objectStorage(s3)) };
@@ -105,7 +105,7 @@ export function sparkOptions(cluster?: SparkCluster, s3?: S3Server): string[] {
 const SETTINGS = {
   'spark.ui.enabled': 'false',
   'spark.sql.catalogImplementation': 'in-memory',
-  // Two cores; the default of 200 is for a cluster with many.
+  // Two cores need few partitions; the default of 200 is for a large cluster.
   'spark.sql.shuffle.partitions': '4',
 };
 

@@ -4,7 +4,7 @@ import type { RunResult } from '../../../src/run/finish.js';
 import { startSandbox } from '../../../src/sandbox/index.js';
 import { configFor, silentReporter, temporaryFolder } from '../../pipelines/support.js';
 
-/** Vehicles of the worlds: small to develop with; the issue's size is 20,000. */
+/** Vehicles of the worlds: few for development, 20,000 for the full test. */
 export const VEHICLES = Number(process.env.LOTLAKE_ENGINES_VEHICLES ?? 600);
 
 const FIRST = Date.parse('2026-11-18T02:00:00Z');
@@ -14,12 +14,12 @@ const DAY = 86_400_000;
 export interface Nights {
   readonly output: string;
   readonly url: string;
-  /** Runs the next night, with the marts, to its published snapshot. */
+  /** Runs the next night with the marts, and returns its result once its snapshot is published. */
   night(): Promise<RunResult>;
   close(): Promise<void>;
 }
 
-/** Starts a world of `VEHICLES` vehicles. `settings` are those of the runs. */
+/** Starts a world of `VEHICLES` vehicles. The runs use `settings`. */
 export async function startNights(settings: ConfigInput = {}): Promise<Nights> {
   const folder = temporaryFolder();
   const sandbox = await startSandbox({ vehicles: VEHICLES, seed: 17, clock: new Date(FIRST) });
@@ -40,7 +40,7 @@ export async function startNights(settings: ConfigInput = {}): Promise<Nights> {
   };
 }
 
-/** Runs some nights, and gives their results in order. */
+/** Runs some nights and returns their results in order. */
 export async function runNights(world: Nights, count = 3): Promise<readonly RunResult[]> {
   const results: RunResult[] = [];
   for (let night = 0; night < count; night++) results.push(await world.night());

@@ -5,26 +5,26 @@ import { readModels } from '../../../src/model/model-files.js';
 import { runModels } from '../../../src/model/run-models.js';
 import { fill, type Given, openLake, PARQUET, type TestLake } from '../support.js';
 
-/** A law of prices that has nothing in common with the sandbox's: logarithms, drawn from a hash of the lot. */
+/** A law of prices unlike the sandbox's. Prices are logarithms, drawn from a hash of the lot. */
 export interface Law {
   readonly lots: number;
   readonly seed?: number;
   readonly months?: number;
-  /** Models of all makes together. */
+  /** Number of models of all makes. */
   readonly models?: number;
-  /** Change of the log price a month. */
+  /** Change of the log price per month. */
   readonly trend?: number;
-  /** Added in each calendar month, from January. */
+  /** Effect of each calendar month, from January. */
   readonly season?: readonly number[];
   /** Change of the prices of one make in one month. */
   readonly shock?: { readonly make: number; readonly month: number; readonly change: number };
-  /** Change of the prices that one make brings with one damage, beside the effect of the damage. */
+  /** Change of the prices of one make with one damage, in addition to the effect of the damage. */
   readonly special?: { readonly make: number; readonly damage: number; readonly change: number };
-  /** Standard deviation of the noise by source. */
+  /** Standard deviation of the noise, by source. */
   readonly noise?: readonly [number, number];
 }
 
-/** Effects of the levels, as logarithms, by place. */
+/** Effects of the levels, as logarithms, by position. */
 export const EFFECTS = {
   damage_main_group: [0, -0.1, -0.45, -0.3, -0.8, -1.4],
   title_brand: [0, -0.25, -0.5, -1.1],
@@ -33,11 +33,11 @@ export const EFFECTS = {
 };
 export const LOSS_A_YEAR = 0.11;
 export const LOSS_A_10000_KM = 0.025;
-/** Usual distance of a year, 10,000 km. */
+/** Usual distance per year, in 10,000 km. */
 export const USUAL = 1.6;
 export const FIRST_MONTH = '2024-01-01';
 
-/** The lots of a law as SELECT in the columns of price_inputs. */
+/** A SELECT of the lots of a law, with the columns of price_inputs. */
 export function lotsOf({
   lots,
   seed = 1,
@@ -87,7 +87,7 @@ export function lotsOf({
     from valued`;
 }
 
-/** The marts of the prices of some lots. */
+/** The marts that are fitted to the prices of some lots. */
 export interface PricedMarket {
   readonly connection: DuckDBConnection;
   rows(sql: string): Promise<Row[]>;
@@ -95,8 +95,8 @@ export interface PricedMarket {
 }
 
 /**
- * Fits the prices that a SELECT gives in the columns of price_inputs, as a run does.
- * @param tables rows of lake tables beside them
+ * Fits the prices that a SELECT returns in the columns of price_inputs, as a run does.
+ * @param tables rows of other lake tables
  */
 export async function fitted(
   inputs: string,

@@ -1,12 +1,12 @@
 import type { MartRow } from './night.js';
 
-/** Amounts are rounded to the cent; at half a cent the last digit of a sum, which depends on the order, decides. */
+/** Amounts are rounded to the cent. At half a cent the last digit of the sum decides, and it depends on the order. */
 const ABSOLUTE = 0.0101;
 const RELATIVE = 1e-6;
 
 /**
- * Where the rows of a mart and of its oracle differ, in words, at most ten: keys that only one of them has or that stand
- * twice, and values. Columns that the oracle lacks are listed as well.
+ * Describes the first ten or so differences between the rows of a mart and of its oracle: keys that only one of them
+ * has or that occur twice, and values. Columns that the oracle lacks count as well.
  */
 export function compareRows(
   actual: readonly MartRow[],
@@ -35,6 +35,6 @@ export function compareRows(
 function isSame(a: MartRow[string] | undefined, b: MartRow[string] | undefined): boolean {
   if (typeof a !== 'number' || typeof b !== 'number') return a === b;
   const difference = Math.abs(a - b);
-  // Shares and ratios are small: for them a cent is no measure.
+  // Shares and ratios are small, so a cent is too much for them.
   return difference <= RELATIVE * Math.max(1, Math.abs(a)) || (Math.abs(a) > 20 && difference <= ABSOLUTE);
 }

@@ -1,4 +1,4 @@
-/** One night of a sandbox with all its marts, and the records that it was made from as the service served them. */
+/** One night of a sandbox with all its marts, and the records that the service served for it. */
 import { join } from 'node:path';
 import { nightly } from '../../../pipelines/nightly.js';
 import { readChecks } from '../../../src/model/checks.js';
@@ -31,11 +31,11 @@ export type MartRow = Readonly<Record<string, string | number | boolean | null>>
 export interface LotOfNight {
   readonly raw: LotRecord;
   readonly vehicle: VehicleRecord;
-  /** The same as the oracle of the attempts reads it. */
+  /** The same lot in the form of the oracle of attempts. */
   readonly lot: OracleLot;
 }
 
-/** What the service served, and the marts that were made of it. */
+/** What the service served, and the marts that were computed from it. */
 export interface WorldNight {
   readonly sandbox: Sandbox;
   /** Start of the run and of its pass over the feed, milliseconds. */
@@ -47,11 +47,11 @@ export interface WorldNight {
   readonly archivedLots: readonly ArchivedLotRecord[];
   readonly statistics: readonly StatisticRecord[];
   readonly duplicates: readonly DuplicateRecord[];
-  /** What is known of vehicles by id: those of `cars`, and those that the VINs of archived lots tell of. */
+  /** Facts of vehicles by id: from `cars`, and from the VINs of archived lots. */
   readonly vehicles: ReadonlyMap<number, VehicleFacts>;
   /** Every lot of `cars` by id. */
   readonly lots: ReadonlyMap<number, LotOfNight>;
-  /** The same as the oracle of the attempts reads it. */
+  /** The night in the form of the oracle of attempts. */
   readonly world: OracleWorld;
   /** All rows of a mart or table, read from its files by a bare DuckDB. */
   rows(table: string): Promise<MartRow[]>;
@@ -60,10 +60,13 @@ export interface WorldNight {
 
 const DAY = 86_400_000;
 
-/** Days for which the sources count as observed, since one night alone shows no auction: a month and parts of others. */
+/**
+ * Days for which the sources count as observed: a whole month and parts of others. One night alone would show no
+ * auction.
+ */
 const OBSERVED_DAYS = 70;
 
-/** The models, with sources that are observed from an instant up to the pass of the night. */
+/** The models, with sources observed from an instant until the pass of the night. */
 function observedSince(from: number): Model[] {
   const sql = `
     select domain_id, max(trim(domain_name)) as domain_name, 1 as span,
@@ -73,7 +76,7 @@ function observedSince(from: number): Model[] {
   return readModels().map((model) => (model.name === 'observed_spans' ? { ...model, sql } : model));
 }
 
-/** Makes a lake of a world of so many vehicles, in one night, whose statistics rest on `minimumGroup` values or more. */
+/** Makes the lake of one night of a world with so many vehicles. Its statistics need at least `minimumGroup` values. */
 export async function worldNight(vehicles: number, minimumGroup: number): Promise<WorldNight> {
   const sandbox = await startSandbox({ vehicles, faults: WITHOUT_CATALOG });
   const folder = temporaryFolder();
@@ -100,7 +103,7 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
     listOf<DuplicateRecord>(sandbox, '/korea-duplicates?per_page=5000'),
   ]);
   const pass = Number((await rows('passes')).find(({ stream }) => stream === 'cars')?.started_at);
-  // What the feed does not say: whether and when the lake held a lot to have left.
+  // The feed does not say whether and when a lot left, so this comes from the lake.
   const known = new Map((await rows('lots')).map((row) => [Number(row.lot_id), row]));
   const lots = new Map<number, LotOfNight>();
   for (const vehicle of cars) {
@@ -154,7 +157,7 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
   };
 }
 
-/** All records of a list, read by plain fetch along `links.next`. */
+/** All records of a list, fetched along `links.next`. */
 async function listOf<Served>(sandbox: Sandbox, path: string): Promise<Served[]> {
   const records: Served[] = [];
   for (let page = 1; ; page += 1) {
@@ -168,7 +171,10 @@ async function listOf<Served>(sandbox: Sandbox, path: string): Promise<Served[]>
   }
 }
 
-/** Milliseconds of an instant in any form of the service; one without a zone is UTC, of a day, month or year its start. */
+/**
+ * Milliseconds of an instant in any form of the service. A day, month or year means its start. A time after a space is
+ * UTC.
+ */
 export function instantOf(text: string | null | undefined): number | null {
   if (text === null || text === undefined) return null;
   return Date.parse(/T|^[\d-]+$/.test(text) ? text : `${text.replace(' ', 'T')}Z`);
@@ -197,7 +203,7 @@ function readLot(raw: LotRecord, vehicle: number): OracleLot {
   };
 }
 
-/** Kilometres of a lot where its reading is a distance that can be (docs/marts.md), else null. */
+/** Kilometres of a lot if its reading is a possible distance (docs/marts.md), else null. */
 function kilometresOf({ odometer, location }: LotRecord): number | null {
   if (odometer === null) return null;
   const { km, mi, status } = odometer;
@@ -217,7 +223,7 @@ const readPrice = (raw: PriceRecord): OracleWorld['prices'][number] => ({
   gone: null,
 });
 
-/** A value of an archived lot in either form of the record. */
+/** A value of an archived lot, from either form of the record. */
 const plainOf = <Value extends number | string>(member: Dated<Value> | undefined): Value | null =>
   typeof member === 'object' && member !== null ? member.value : (member ?? null);
 

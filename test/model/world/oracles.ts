@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { MartRow, WorldNight } from './night.js';
 
-/** All rows of a mart, computed from the records as they were served. */
+/** All rows of a mart, computed from the records as served. */
 export type Oracle = (night: WorldNight) => readonly MartRow[] | Promise<readonly MartRow[]>;
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), 'marts');

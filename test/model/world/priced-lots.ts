@@ -3,7 +3,7 @@ import { attempts } from './marts/sales.js';
 import type { WorldNight } from './night.js';
 import { groupBy, median } from './statistics.js';
 
-/** A lot that was sold for a trusted price, with what it is compared by. */
+/** A lot that was sold for a trusted price, with the facts by which prices are compared. */
 export interface PricedLot {
   readonly lot: number;
   readonly domain: number;
@@ -16,11 +16,11 @@ export interface PricedLot {
   readonly manufacturer: number | null;
   readonly model: number | null;
   readonly year: number | null;
-  /** Code of the country where it stands, as the feed writes it. */
+  /** Code of the country of the lot, as the feed writes it. */
   readonly country: string | null;
 }
 
-/** The lots of a night with a trusted price. */
+/** The lots of a night that have a trusted price. */
 export function pricedLots(night: WorldNight): readonly PricedLot[] {
   return attempts(night).flatMap(({ lot, price, basis, saleDate }): PricedLot[] => {
     if (price === null) return [];
@@ -43,9 +43,9 @@ export function pricedLots(night: WorldNight): readonly PricedLot[] {
 }
 
 /**
- * Each price of a known currency against the median of its peers in the same one, by lot.
- * @param peersOf names the lots that are compared with each other; null for a lot that has no peers
- * @param measure lots whose prices make the medians; all of them unless given
+ * Each price of a known currency divided by the median of its peers in that currency, by lot.
+ * @param peersOf names the group of a lot; null for a lot without peers
+ * @param measure lots whose prices make the medians; all lots by default
  */
 export function ratiosToPeers(
   lots: readonly PricedLot[],

@@ -1,4 +1,4 @@
-/** What several oracles ask of attempts. */
+/** Comparisons of attempts that several oracles need. */
 import type { OracleAttempt } from '../oracle-attempts.js';
 import { currencyOf } from '../oracle-currency.js';
 import type { WorldNight } from './night.js';
@@ -8,11 +8,11 @@ import { groupBy, median } from './statistics.js';
 export const isHeld = ({ outcome }: OracleAttempt): boolean =>
   ['sold', 'not_sold', 'on_approval'].includes(outcome);
 
-/** The prices of attempts, without those that have none. */
+/** The prices of the attempts that have one. */
 export const pricesOf = (attempts: readonly OracleAttempt[]): number[] =>
   attempts.flatMap(({ price }) => price ?? []);
 
-/** Gives the ratios of those attempts that have a price and enough prices to compare it with. */
+/** Returns the ratios of the attempts that have a price and enough prices to compare it with. */
 type Compare = (attempts: readonly OracleAttempt[]) => number[];
 
 /** Compares prices with the median price of `reference` for the same source, manufacturer, model, year and currency. */
@@ -21,7 +21,7 @@ export function ratiosTo(night: WorldNight, reference: readonly OracleAttempt[])
   return ratios((attempt) => groups.get(modelYear(night, attempt)) ?? [], night.minimumGroup);
 }
 
-/** The same, but a price that is in `reference` is left out of the median that it is compared with. */
+/** The same, but each median leaves out the price that is compared with it. */
 export function ratiosToOthers(night: WorldNight, reference: readonly OracleAttempt[]): Compare {
   const groups = modelYears(night, reference);
   const others = (attempt: OracleAttempt): OracleAttempt[] =>
@@ -31,7 +31,7 @@ export function ratiosToOthers(night: WorldNight, reference: readonly OracleAtte
 
 const UNKNOWN = 'unknown';
 
-/** Source, manufacturer, model, year and currency, where all are known. */
+/** Source, manufacturer, model, year and currency, if all are known. */
 function modelYear(night: WorldNight, { lot }: OracleAttempt): string {
   const { manufacturer, model, year } = night.vehicles.get(lot.vehicle) ?? {};
   const parts = [lot.domain, manufacturer?.id, model?.id, year];

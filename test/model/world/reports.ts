@@ -1,7 +1,7 @@
 import type { ReportRecord, VehicleRecord } from '../../served.js';
 import type { LotOfNight, WorldNight } from './night.js';
 
-/** A report of a night, with the listing that it belongs to and the vehicle that it came in. */
+/** A report of a night, with its listing and the vehicle whose record it came in. */
 export interface ReportOfNight {
   readonly domainId: number;
   readonly listingId: string;
@@ -26,10 +26,10 @@ const placed = (car: VehicleRecord, raw: ReportRecord): ReportOfNight => ({
   raw,
 });
 
-/** A key of the service without outer spaces, or what stands for none. */
+/** A key of the service without outer spaces, or `none` if it is empty. */
 export const keyOr = (key: string | null | undefined, none: string): string => key?.trim() || none;
 
-/** What a lot of source 12 asks; null where that cannot be a price. */
+/** The asking price of a lot of source 12; null if its value cannot be a price. */
 export function asked(served: LotOfNight | undefined): number | null {
   const asking = served?.raw.buy_now ?? null;
   return asking !== null && asking >= 1 && asking <= 5_000_000 ? asking : null;

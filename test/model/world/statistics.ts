@@ -31,7 +31,7 @@ export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<
 export const cents = (amount: number | null): number | null =>
   amount === null ? null : Math.round(amount * 100) / 100;
 
-/** The one name of each id: the last in the alphabet of those that were served, without outer spaces. */
+/** One name for each id: the alphabetically last served name, without outer spaces. */
 export function namesOf<T>(
   items: Iterable<T>,
   read: (item: T) => Named | null | undefined,

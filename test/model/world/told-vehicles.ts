@@ -11,19 +11,22 @@ export interface VehicleFacts {
   readonly vehicle_type?: Named | undefined;
 }
 
-/** The first eight characters of a VIN and the tenth; nothing of one that cannot be. */
+/** The first eight characters of a VIN and the tenth; empty for an impossible VIN. */
 function headOf(vin: string | null | undefined): string {
   const code = vin?.trim().toUpperCase() ?? '';
   return /^[0-9A-Z]{17}$/.test(code) && !/[IOQ]/.test(code) ? code.slice(0, 8) + code[9] : '';
 }
 
-/** What all say that say anything; undefined if they differ. */
+/** The common value of all that have one; undefined if they differ. */
 function commonOf(values: readonly (number | undefined)[]): number | undefined {
   const [first, ...others] = new Set(values.flatMap((value) => value ?? []));
   return others.length === 0 ? first : undefined;
 }
 
-/** The cars of lots that only the archive feed reported, by id: what cars whose VINs begin alike have in common. */
+/**
+ * The vehicles of lots that only the archive feed reported, by id, with the facts that all vehicles with the same
+ * beginning of the VIN share.
+ */
 export function toldVehicles(
   cars: readonly VehicleRecord[],
   archivedLots: readonly ArchivedLotRecord[],

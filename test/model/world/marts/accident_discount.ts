@@ -12,7 +12,7 @@ interface Fact {
   readonly evidence: 'inspection' | 'history_check' | 'none';
   readonly price: number | null;
   readonly currency: string | null;
-  /** Source, manufacturer, model, year and currency; null where one is not known. */
+  /** Source, manufacturer, model, year and currency; null if any of them is unknown. */
   readonly peers: string | null;
 }
 
@@ -60,13 +60,13 @@ function factsOf(night: WorldNight): Fact[] {
   );
   return [...night.lots.values()].flatMap((served) => {
     const listing = numberOf(served);
-    const [inspected = [], told = []] = [inspections.get(listing), histories.get(listing)];
-    if (inspected.length + told.length === 0) return [];
+    const [inspected = [], ownHistories = []] = [inspections.get(listing), histories.get(listing)];
+    if (inspected.length + ownHistories.length === 0) return [];
     const isAsking = served.raw.domain.id === 12;
     return {
       kind: isAsking ? 'asking' : 'sale',
-      band: bandOf(told),
-      ...accidentOf(inspected, told),
+      band: bandOf(ownHistories),
+      ...accidentOf(inspected, ownHistories),
       price: isAsking ? asked(served) : (sold.get(served.raw.id) ?? null),
       currency: currencyOf(served.lot),
       peers: peersOf(served),
@@ -77,8 +77,8 @@ function factsOf(night: WorldNight): Fact[] {
 const numberOf = ({ raw }: LotOfNight): string => `${raw.domain.id} ${raw.lot.trim()}`;
 
 /**
- * Names the lot of a report by source and number: its listing, or the one lot of its vehicle at the source where its
- * vehicle has reports of one listing there.
+ * Names the lot of a report by source and number. This is the listing of the report. If no lot has that number, it is
+ * the only lot of the vehicle at the source, provided that all its reports there are of one listing.
  */
 function listingsOfLots(night: WorldNight): (report: ReportOfNight) => string {
   const listingOf = ({ domainId, listingId }: ReportOfNight): string => `${domainId} ${listingId.trim()}`;
@@ -111,14 +111,14 @@ function bandOf(histories: readonly ReportOfNight[]): number | null {
         Date.parse(b.created_at) - Date.parse(a.created_at) ||
         (a.report_id < b.report_id ? -1 : 1),
     );
-  const told = newest?.summary?.insurance_claim_count ?? -1;
-  if (told >= 0) return Math.min(3, told);
+  const claimCount = newest?.summary?.insurance_claim_count ?? -1;
+  if (claimCount >= 0) return Math.min(3, claimCount);
   const events = newest?.events ?? [];
   const claims = events.filter((event) => keyOr(event.type_key, '') === 'insurance_claim');
   return events.length === 0 ? null : Math.min(3, claims.length);
 }
 
-/** An inspection is preferred to the checks, and an accident to none. */
+/** An inspection outweighs the checks, and an accident outweighs none. */
 function accidentOf(
   inspections: readonly ReportOfNight[],
   histories: readonly ReportOfNight[],

@@ -4,7 +4,7 @@ import { type PricedLot, pricedLots, ratiosToPeers } from '../priced-lots.js';
 import { cents, groupBy, median } from '../statistics.js';
 import { names } from './sales.js';
 
-/** An offer or a sale: what a row counts. */
+/** What a row counts: an offer or a sale. */
 interface Item {
   readonly manufacturer: number | null;
   readonly model: number | null;

@@ -4,14 +4,14 @@ import { historiesOf, keyOr, type ReportOfNight } from '../reports.js';
 
 interface Event {
   readonly raw: HistoryEvent;
-  /** Place in the report as served, from 1. */
+  /** Position in the report as served, from 1. */
   readonly position: number;
   readonly type: string;
   readonly precision: string;
-  /** The local time as it was served, so much of it as counts. */
+  /** The local time as served, cut to its precision. */
   readonly local: string | null;
   readonly currency: string | null;
-  /** First instant that the date stands for and the one after the last, milliseconds. */
+  /** The first instant that the date may mean, and the end of that period (excluded), in milliseconds. */
   readonly from: number | null;
   readonly before: number | null;
 }
@@ -32,7 +32,7 @@ export function rows(night: WorldNight): MartRow[] {
   });
 }
 
-/** Precisions, from the finest, and how many characters of a local time each leaves. */
+/** Precisions from the finest, with the number of characters that each keeps of a local time. */
 const PRECISIONS: readonly (readonly [precision: string, characters: number])[] = [
   ['datetime', 19],
   ['day', 10],
@@ -42,16 +42,16 @@ const PRECISIONS: readonly (readonly [precision: string, characters: number])[] 
 
 function readEvent(raw: HistoryEvent, place: number, zone: number): Event {
   const given: string | null = raw.occurred_at ?? null;
-  const said = keyOr(raw.date_precision_key, 'unknown');
-  // A date is never more precise than it is written; a year or a month alone is its own precision.
+  const precisionKey = keyOr(raw.date_precision_key, 'unknown');
+  // A date is never more precise than its text. A year or a month alone has its own precision.
   const written = PRECISIONS.find(([, characters]) => characters === Math.min(given?.length ?? 0, 19));
-  const stated = PRECISIONS.find(([name]) => name === said);
+  const stated = PRECISIONS.find(([name]) => name === precisionKey);
   const isAlone = written !== undefined && written[1] < 10;
   const counted = [written, stated ?? (isAlone ? written : undefined)];
   const isDated = counted.every((entry) => entry !== undefined);
   const characters = Math.min(...counted.map((entry) => entry?.[1] ?? 0));
   const local = given === null || !isDated ? null : given.slice(0, characters).replace(' ', 'T');
-  const precision = PRECISIONS.find(([, length]) => length === local?.length)?.[0] ?? said;
+  const precision = PRECISIONS.find(([, length]) => length === local?.length)?.[0] ?? precisionKey;
   const [from, before] = intervalOf(given, local, zone);
   const hasAmount = AMOUNTS.some((name) => raw[name] !== null && raw[name] !== undefined);
   return {
@@ -66,14 +66,17 @@ function readEvent(raw: HistoryEvent, place: number, zone: number): Event {
   };
 }
 
-/** Minutes that the local time of a date is ahead of UTC; null where it does not say. */
+/** Minutes that the local time of a date is ahead of UTC; null if the date has no offset. */
 function offsetOf(given: string | null): number | null {
   const [, zone, sign, hours, minutes] = /T.*?(Z|([+-])(\d\d):?(\d\d))$/.exec(given ?? '') ?? [];
   if (zone === undefined) return null;
   return zone === 'Z' ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
 
-/** First local day that a local time stands for and the day after the last, milliseconds as if of UTC. */
+/**
+ * Start of the first local day that a local time may mean, and end of the last (excluded), in milliseconds as if in
+ * UTC.
+ */
 function daysOf(local: string): [number, number] {
   const [year = 0, month, day] = local.slice(0, 10).split('-').map(Number);
   if (month === undefined) return [Date.UTC(year, 0), Date.UTC(year + 1, 0)];
@@ -81,7 +84,7 @@ function daysOf(local: string): [number, number] {
   return [Date.UTC(year, month - 1, day), Date.UTC(year, month - 1, day + 1)];
 }
 
-/** A date without an offset is of the zone of its report. */
+/** A date without an offset is in the zone of its report. */
 function intervalOf(
   given: string | null,
   local: string | null,
@@ -102,7 +105,7 @@ const late = (at: number | null): number => at ?? Number.MAX_VALUE;
 const inTime = (a: Event, b: Event): number =>
   late(a.from) - late(b.from) || late(a.before) - late(b.before) || a.position - b.position;
 
-/** Whether two dates may be the same instant. */
+/** Whether two dates may mean the same instant. */
 function overlap(a: Event, b: Event): boolean {
   if (a.from === null || b.from === null || a.before === null || b.before === null) return false;
   return a.from === b.from || (a.from < b.before && b.from < a.before);

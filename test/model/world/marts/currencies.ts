@@ -5,12 +5,12 @@ import { names } from './sales.js';
 
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const { domain } = names(night);
-  // Texts are the file's own; what it has to say is not taken from it.
+  // The reasons come from the seed file. Currency and certainty are computed here.
   const rules = await night.rows('currency_rules');
   const reasonOf = (source: number, country: string) =>
     rules.find((rule) => rule.domain_id === source && rule.country_iso === country)?.reason;
   const countryOf = (country: string | null): string => country?.trim().toUpperCase() || 'unknown';
-  // Lots that only the archive feed told of have no country.
+  // Lots that only the archive feed reported have no country.
   const places = groupBy(night.world.lots, (lot) => `${lot.domain} ${countryOf(lot.country)}`);
   const unknown = [...domain.keys()].map((source) => `${source} unknown`);
   return [...new Set([...places.keys(), ...unknown])].map((place): MartRow => {

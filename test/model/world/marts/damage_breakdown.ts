@@ -3,7 +3,7 @@ import type { MartRow, WorldNight } from '../night.js';
 import { cents } from '../statistics.js';
 import { names } from './sales.js';
 
-/** Kinds of damage by the names that the worlds have. */
+/** Kinds of damage, with patterns for the names in the worlds. */
 const GROUPS: readonly (readonly [string, RegExp])[] = [
   ['front', /^(front|front end|fe)$/i],
   ['rear', /^(rear|rear end|re)$/i],

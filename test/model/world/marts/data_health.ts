@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 
 type Columns<Served> = Readonly<Record<string, (record: Served) => unknown>>;
 
-/** Columns that the marts rest on, as the records have them. */
+/** Columns that the marts need, as the records have them. */
 const OF_LOTS: Columns<LotRecord> = {
   sale_date: (lot) => lot.sale_date,
   final_bid: (lot) => lot.final_bid,
@@ -40,7 +40,7 @@ function emptiness<Served>(table: string, records: readonly Served[], columns: C
   });
 }
 
-/** Figures of the run from its own tables; records of the four lists of a night are counted from what was served. */
+/** Figures of the run come from its own tables. Records of the four lists of a night are counted in the answers. */
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const run = need((await night.rows('runs'))[0], 'a run');
   const passes = (await night.rows('passes')).filter(({ state }) => state === 'sealed');

@@ -6,7 +6,7 @@ import { brandOf } from './title_breakdown.js';
 const DAY = 86_400_000;
 const Z = 1.959963984540054;
 
-/** The ages, in days, at which a lot was watched, and whether it was sold or left on the last of them. */
+/** The ages, in days, at which a lot was watched, and whether it was sold or left at the last of them. */
 interface Life {
   readonly first: number;
   readonly last: number;

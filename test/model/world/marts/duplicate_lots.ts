@@ -44,7 +44,7 @@ export function rows(night: WorldNight): MartRow[] {
   });
 }
 
-/** The numbers from an original to its root; null where they go round in a circle. */
+/** The lots from `start` along their originals to the root; null if they form a circle. */
 function chainOf(start: number, originals: ReadonlyMap<number, number>): number[] | null {
   const chain = [start];
   for (let next = originals.get(start); next !== undefined; next = originals.get(next)) {

@@ -4,7 +4,7 @@ import { attempts, names } from './sales.js';
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** One night is the first day of each source: what it served is there, and nothing has come or left since. */
+/** One night is the first day of each source. All served lots are there, and none has come or left since. */
 export function rows(night: WorldNight): MartRow[] {
   const { domain } = names(night);
   const day = dayOf(night.pass);

@@ -3,7 +3,7 @@ import { instantOf, type MartRow, type WorldNight } from '../night.js';
 import { groupBy, median } from '../statistics.js';
 import { attempts, names } from './sales.js';
 
-/** A seller or a branch of a lot: what tells it from others, and its name. */
+/** The seller or branch of a lot: its key and its name. */
 interface Party {
   readonly level: string;
   readonly party: string;
@@ -25,15 +25,16 @@ function partiesOf(raw: LotRecord): Party[] {
   ];
 }
 
-/** How often something happened, of how many times it could have. */
+/** How often something happened (`k`) in how many trials (`n`). */
 export interface Trial {
   readonly n: number;
   readonly k: number;
 }
 
 /**
- * The rate of each group shrunk towards the mean of all by empirical Bayes, with the interval of Wilson for as many
- * trials as the group and the mean weigh, but no more than there are; undefined where there is nothing to say.
+ * Shrinks the rate of each group towards the mean of all by empirical Bayes. The interval is Wilson's, for the trials
+ * of the group plus the weight of the mean, but at most for all trials. Undefined if a group has no trials, or all
+ * groups together have too few.
  */
 export function shrink(groups: readonly Trial[], least: number) {
   const tried = groups.filter(({ n }) => n > 0);
@@ -70,7 +71,7 @@ function ratiosTo(row: MartRow | undefined): Ratio[] {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** The mean of each group shrunk towards that of all; undefined for a group without a ratio. */
+/** Shrinks the mean of each group towards the mean of all; undefined for a group without a ratio. */
 function shrinkRatios(groups: readonly (readonly Ratio[])[]) {
   const means = groups.map((ratios) => {
     const weight = sum(ratios.map((ratio) => ratio.weight));
@@ -114,7 +115,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   const lots = [...groupBy(held, ({ lot }) => String(lot.id)).values()].flatMap((own) => {
     const last = own.at(-1);
     const raw = last && night.lots.get(last.lot.id)?.raw;
-    // A lot that only the archive knows names no seller.
+    // A lot that only the archive feed reported has no seller.
     if (last === undefined || raw === undefined) return [];
     const reserve = raw.seller_reserve?.price;
     const hasReserve = isPossible(reserve) && last.isObserved;
@@ -199,7 +200,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   });
 }
 
-/** The profiles of one level, whose parties have its name. */
+/** The profiles of one level. Two of their columns are named after it. */
 export const profilesOf = async (night: WorldNight, wanted: string): Promise<MartRow[]> =>
   (await rows(night)).flatMap(({ level, party, party_name, ...rest }): MartRow[] =>
     level === wanted ? [{ [wanted]: party ?? null, [`${wanted}_name`]: party_name ?? null, ...rest }] : [],

@@ -8,7 +8,7 @@ import { brandOf } from './title_breakdown.js';
 const text = (value: string | null | undefined): string => value?.trim() || 'unknown';
 const known = (key: boolean | null | undefined): string => (key == null ? 'unknown' : key ? 'yes' : 'no');
 
-/** Years from the beginning of the model year, in months of which each counts from its middle. */
+/** Years since the beginning of the model year. Each month counts from its middle. */
 function ageOf(year: number | null | undefined, at: Date): number | null {
   const ahead = at.getUTCFullYear() + 1;
   if (year == null || year < 1940 || year > ahead) return null;

@@ -2,7 +2,7 @@ import type { MartRow, WorldNight } from '../night.js';
 import { groupBy } from '../statistics.js';
 import { names } from './sales.js';
 
-/** The effect that one price shows of a value, as a logarithm, with its weight (1 / variance). */
+/** The effect of a value that one price shows, as a logarithm, with its weight (1 / variance). */
 interface Shown {
   readonly ids: readonly number[];
   readonly value: string;

@@ -3,7 +3,7 @@ import { type PricedLot, pricedLots } from '../priced-lots.js';
 import { cents, groupBy, median } from '../statistics.js';
 import { attempts } from './sales.js';
 
-/** Each price against the median of the other prices of its source, manufacturer, model, year and currency. */
+/** Compares each price with the median of the other prices of its source, manufacturer, model, year and currency. */
 export function rows(night: WorldNight): MartRow[] {
   const numbers = new Map(
     attempts(night)

@@ -5,7 +5,7 @@ import { type PricedLot, pricedLots, ratiosToPeers } from '../priced-lots.js';
 import { cents, groupBy, median, percentile } from '../statistics.js';
 import { attempts } from './sales.js';
 
-/** Where a lot stands, as the mart names it. */
+/** The place of a lot, as the mart names it. */
 interface Place {
   readonly lot: number;
   readonly country: string | null;
@@ -26,7 +26,7 @@ const placeOf = (lot: number, raw: LotRecord): Place => ({
   raw,
 });
 
-/** The last name in the alphabet that any of the lots gives. */
+/** The alphabetically last name that any of the lots gives. */
 function nameOf(places: readonly Place[], read: (raw: LotRecord) => unknown): string | null {
   const names = places.flatMap(({ raw }) => text(read(raw)) ?? []);
   return names.sort().at(-1) ?? null;

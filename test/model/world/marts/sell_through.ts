@@ -46,7 +46,7 @@ export function rows(night: WorldNight): MartRow[] {
       later_sell_through: later.rate,
       sell_through_3m: tally(pooled, night.minimumGroup).rate,
     };
-    // Of a month that was not observed, unsold lots are known and sold ones are not.
+    // For months that were not observed, unsold lots are known but sold lots are not, so all figures are null.
     const none = Object.fromEntries(Object.keys(figures).map((name) => [name, null]));
     return {
       month: new Date(Date.UTC(Math.floor(month / 12), month % 12)).toISOString().slice(0, 10),

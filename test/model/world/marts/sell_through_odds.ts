@@ -10,13 +10,13 @@ import { brandOf } from './title_breakdown.js';
 const Z = 1.959963984540054;
 const TRAITS = 5;
 
-/** Attempts of a group, and how many of them sold. */
+/** Attempts of a group, and how many of them ended in a sale. */
 interface Tally {
   readonly offered: number;
   readonly sold: number;
 }
 
-/** What a lot and an attempt of it are alike in, the source first; each level adds one. */
+/** The traits that group a lot and its attempt. Each level adds one trait to the source. */
 function traitsOf({ raw, vehicle }: LotOfNight, attempt: number): string[] {
   const reserve = raw.seller_reserve?.price ?? 0;
   return [
@@ -36,7 +36,7 @@ const tallyOf = (group: readonly OracleAttempt[]): Tally => ({
   sold: group.filter(({ outcome }) => outcome === 'sold').length,
 });
 
-/** The correlation of two attempts of one group of a level, from what chance does not explain. */
+/** The correlation of two attempts within one group of a level, from the differences that chance does not explain. */
 function correlationAt(level: number, held: readonly (readonly [string[], OracleAttempt])[]): number {
   const groups = groupBy(held, ([traits]) => nameAt(traits, level));
   const above = groupBy(held, ([traits]) => nameAt(traits, level - 1));
@@ -48,7 +48,7 @@ function correlationAt(level: number, held: readonly (readonly [string[], Oracle
     const all = tallyOf(parent.map(([, attempt]) => attempt));
     if (all.offered < 2) continue;
     const share = all.sold / all.offered;
-    // The sold attempts of a group drawn blindly from the group above are hypergeometric.
+    // If chance alone picks the attempts of a group from the group above, its sales are hypergeometric.
     const chance = (offered * share * (1 - share) * (all.offered - offered)) / (all.offered - 1);
     excess += (sold - offered * share) ** 2 - chance;
     chances += (offered - 1) * chance;
@@ -71,7 +71,7 @@ export function rows(night: WorldNight): MartRow[] {
     groups: groupBy(held, ([traits]) => nameAt(traits, level)),
   }));
 
-  /** The tally of a group, and the estimate of its last level from those above. */
+  /** The tally of a group, and an estimate for its last level from the levels above. */
   function estimate(traits: readonly string[]) {
     const tallies = levels.map(({ groups }, level) =>
       tallyOf((groups.get(nameAt(traits, level)) ?? []).map(([, attempt]) => attempt)),
@@ -85,7 +85,7 @@ export function rows(night: WorldNight): MartRow[] {
         share = (sold + 0.5) / (offered + 1);
         spread = 1 / (offered + 2);
       } else if (correlation > 0) {
-        // A beta prior around the level above, which counts like so many attempts.
+        // A beta prior around the rate of the level above, which counts as so many attempts.
         const prior = 1 / correlation - 1;
         own = offered / (offered + prior);
         share = (sold + prior * share) / (offered + prior);

@@ -5,7 +5,7 @@ import { isHeld, pricesOf, ratiosToOthers } from '../ratios.js';
 import { cents, groupBy, median } from '../statistics.js';
 import { attempts, names } from './sales.js';
 
-/** What kind of seller a lot has: a text, an object with an id and a name, or nothing. */
+/** The type of a lot's seller. The feed sends a text, an object with an id and a name, or nothing. */
 function typeOf({ seller_type: given }: LotRecord): string {
   const [id, name = ''] = typeof given === 'string' ? [null, given] : [given?.id, given?.name];
   if (id === 1) return 'insurance';
@@ -13,7 +13,9 @@ function typeOf({ seller_type: given }: LotRecord): string {
   return name.trim().toLowerCase() || 'unknown';
 }
 
-/** The kind of seller: an insurer by its type or by the seller itself, else what the seller is marked as, else its type. */
+/**
+ * The group of a seller: insurance by its type or its own mark, otherwise by its other marks, otherwise by its type.
+ */
 export function groupOf(record: LotRecord): string {
   const type = typeOf(record);
   const { seller } = record;

@@ -19,7 +19,7 @@ const groupOf = (
     vehicle.vehicle_type?.id ?? null,
   ]);
 
-/** Each record as the service gave it, beside the trusted prices of its group, of one known currency, until then. */
+/** Each record of the service, with the trusted prices of its group in one known currency up to its time. */
 export function rows(night: WorldNight): MartRow[] {
   const priced = attempts(night).flatMap(({ lot, price, saleDate }) => {
     const vehicle = night.vehicles.get(lot.vehicle);

@@ -5,7 +5,7 @@ import { attempts, names } from './sales.js';
 
 const DAY = 86_400_000;
 
-/** Whole days (UTC) from one instant to another; none where one is not known or they are the wrong way round. */
+/** Whole days (UTC) between two instants; empty if one is unknown or they are in the wrong order. */
 function daysBetween(from: number | null, to: number | null): number[] {
   if (from === null || to === null) return [];
   const days = Math.floor(to / DAY) - Math.floor(from / DAY);
@@ -15,7 +15,7 @@ function daysBetween(from: number | null, to: number | null): number[] {
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const { domain, manufacturer, model } = names(night);
   const { minimumGroup: least, now } = night;
-  // The lake knows when a lot left, from the feed for some and from the archive feed for others.
+  // The lake knows when a lot left, for some lots from the feed and for others from the archive feed.
   const leftAt = new Map((await night.rows('lots')).map((row) => [Number(row.lot_id), row.archived_at]));
   const sale = new Map(
     attempts(night)
@@ -23,7 +23,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       .map((attempt) => [attempt.lot.id, attempt]),
   );
   const createdAt = ({ raw }: LotOfNight): number | null => instantOf(raw.created_at);
-  // Where the way of a vehicle to a sale began: with the first of its lots that were put up on it.
+  // The vehicle's way to a sale begins when the first of its lots on that way is put up.
   const wayOf = ({ lot, round }: OracleAttempt): string => `${lot.vehicle} ${round}`;
   const firstLots = new Map<string, number>();
   for (const attempt of attempts(night)) {

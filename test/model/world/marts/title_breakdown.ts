@@ -5,7 +5,7 @@ import { pricesOf, ratiosToOthers } from '../ratios.js';
 import { cents, groupBy, median } from '../statistics.js';
 import { attempts, names } from './sales.js';
 
-/** What a title says of a vehicle; rebuilt comes first, because the word salvage follows it. */
+/** Brands with patterns for titles. Rebuilt comes first, because the word salvage may follow it. */
 const BRANDS: readonly (readonly [string, RegExp])[] = [
   ['non_repairable', /non-repairable|destruction/i],
   ['parts_only', /parts only/i],

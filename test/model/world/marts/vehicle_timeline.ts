@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 
 type Value = MartRow[string];
 
-/** An event as it sorts, with its row and the reading that counts. */
+/** An event with its sort keys, its row and the reading that counts. */
 interface Event {
   readonly vehicle: number;
   readonly at: number | null;
@@ -33,7 +33,7 @@ interface Numbered {
   readonly number: string | null;
 }
 
-/** Makes the events of a lot; none without a date. */
+/** Makes the events of a lot. An event without a date is left out. */
 const eventsOf =
   (lot: Numbered) =>
   (
@@ -74,7 +74,7 @@ const endsOf = (lot: Numbered, { attempts: tried, archivings }: Ends): Event[] =
   ),
 ];
 
-/** Events of the lots that only the archive feed told of. */
+/** Events of the lots that only the archive feed reported. */
 const archiveEvents = (night: WorldNight, ends: Ends): Event[] =>
   night.archivedLots
     .filter(({ lot_id }) => !night.lots.has(lot_id))
@@ -126,7 +126,7 @@ function lotEvents(night: WorldNight, left: ReadonlyMap<number, MartRow>, ends: 
 
 const NOTHING = { occurred_local: null, amount: null, currency: null, odometer_km: null };
 
-/** Precision by the characters of a local time. */
+/** Precision by the number of characters of a local time. */
 const PRECISIONS: Readonly<Record<number, string>> = { 4: 'year', 7: 'month', 10: 'day', 19: 'datetime' };
 
 function reportEvents(night: WorldNight): Event[] {
@@ -237,7 +237,10 @@ function reportEvents(night: WorldNight): Event[] {
 const keyOf = ({ domain_id, listing_id, report_id }: MartRow): string =>
   [domain_id, listing_id, report_id].join(' ');
 
-/** The highest trustworthy reading of the days before a day, by day; -1 where there is none. */
+/**
+ * The highest trustworthy reading before each day; -1 if there is none, or if the reading of the day may have another
+ * unit.
+ */
 function floorsOf(events: readonly Event[]): Map<number, number> {
   const highest = new Map<number, number>();
   for (const { reading } of events)

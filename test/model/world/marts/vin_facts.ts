@@ -5,7 +5,7 @@ const DIGITS = '0123456789';
 /** Letters by their value in the check digit, from 1. */
 const LETTERS = ['AJ', 'BKS', 'CLT', 'DMU', 'ENV', 'FW', 'GPX', 'HY', 'RZ'];
 
-/** What is left of the weighted sum of a VIN: the ninth character has no weight, those beside it 10 and 9. */
+/** Remainder of the weighted sum of a VIN. The ninth character has no weight; its neighbours have 10 and 9. */
 function remainderOf(vin: string): number {
   const values = [...vin].map((character) =>
     DIGITS.includes(character)
@@ -17,7 +17,7 @@ function remainderOf(vin: string): number {
   return values.reduce((sum, value, place) => sum + value * weightOf(place), 0) % 11;
 }
 
-/** Years with this code, the one of cars with a digit in the seventh place first. */
+/** Years with this code. The year of cars with a digit in the seventh place comes first. */
 function yearsOf(code: string): readonly number[] {
   if (/[1-9]/.test(code)) return [2000 + Number(code), 2030 + Number(code)];
   const place = 'ABCDEFGHJKLMNPRSTVWXY'.indexOf(code);
@@ -34,7 +34,7 @@ function modelYear(vin: string, { year, vehicle_type }: VehicleRecord, inAmerica
 const plain = (make: unknown): string => String(make).toLowerCase().replaceAll(/[\s-]/g, '');
 
 export async function rows(night: WorldNight): Promise<MartRow[]> {
-  // Makers are the file's own.
+  // The makers come from the seed file.
   const codes = await night.rows('manufacturer_codes');
   const makers = new Map(codes.map((row) => [String(row.wmi), row]));
   const makes = new Map<string, Set<string>>();
