@@ -8,7 +8,7 @@ import { isOutOfMemory } from './session.js';
 type Work<T> = (connection: DuckDBConnection, isAgain: boolean) => Promise<T>;
 
 /**
- * Runs work on one of some connections, as soon as one is free. Work that does not fit into memory beside other work
+ * Runs work on one of several connections, as soon as one is free. Work that does not fit into memory beside other work
  * runs again when nothing else is under way. After a failure no further work begins, and later failures throw the first
  * error.
  */

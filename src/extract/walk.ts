@@ -176,10 +176,10 @@ async function mend({ pages, fetch }: Walking): Promise<void> {
 const MOST_REREAD = { share: 0.05, least: 20 } as const;
 
 /**
- * Reads pages again that contradict themselves, and the pages around a border where a known record lies in between: the
- * record has gone, or it slipped through while the list moved. The page behind comes first, so that a walk meets twice
- * what leaves meanwhile. A border that comes as it was is settled: for a record to be missed both times, others have to
- * leave and join in turn around it.
+ * Reads again the pages that contradict themselves, and the pages around a border with a known record in between: the
+ * record has gone, or it slipped through while the list moved. The page behind comes first: if a record leaves meanwhile,
+ * the walk meets another one twice and misses none. A border that is the same again is settled: a record is missed both
+ * times only if others leave and join in turn around it.
  * @returns the ranges that stay unproven
  */
 async function closeBorders(walking: Walking): Promise<WalkResult['unproven']> {

@@ -19,7 +19,7 @@ export interface Holder {
   readonly host?: string | undefined;
   /** Where the pid means this process; see {@link placeOf}. An older lotlake did not write it. */
   readonly place?: string | undefined;
-  /** When the process began, in ticks since the boot, where the system says so. Another process may get its pid. */
+  /** When the process began, in ticks since the boot, if the system says so. Another process may get its pid. */
   readonly ticks?: string | undefined;
   readonly pipeline: string;
   readonly started_at: string;
@@ -213,8 +213,8 @@ function readLock(path: string): string | undefined {
 const renewalOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /**
- * Where pids mean the same processes: one boot of one kernel, and one process namespace (a container has its own). The
- * name of the host where the system names neither.
+ * The place in which pids mean the same processes: one boot of one kernel, and one process namespace (a container has its
+ * own). If the system names neither, the name of the host.
  */
 export function placeOf(): string {
   try {

@@ -24,7 +24,7 @@ const runRecord = z.object({
   pipeline: z.string(),
   /** Version of lotlake. */
   version: z.string(),
-  /** Service that the run asks; null where it asks none. */
+  /** Service that the run requests; null if it requests none. */
   origin: z.string().nullable(),
   outcome: z.enum([
     ...(['running', 'published', 'nothing_new', 'killed'] as const),
@@ -41,7 +41,7 @@ const runRecord = z.object({
   started_at: z.string(),
   /** When the record was last written. */
   updated_at: z.string(),
-  /** Null while the run is at work; of one that was killed, when its record was last written. */
+  /** Null while the run is at work. For a killed run, the time at which its record was last written. */
   ended_at: z.string().nullable(),
   /** Whether a later run has noted the end of one that was killed. */
   is_settled: z.boolean().optional(),
@@ -73,7 +73,7 @@ const runRecord = z.object({
   loaded: z.int(),
   rejected: z.int(),
   rejected_values: z.int(),
-  /** Members that the contract does not know, and the run that first told of each; null for this one. */
+  /** Members that the contract does not know, and the run that first reported each; null for this run. */
   drift: z.array(z.object({ stream: z.string(), path: z.string(), since: z.string().nullable() })),
   /** Rows inserted, updated, unchanged and gone, by table. */
   counts: z.record(z.string(), z.record(z.string(), z.number())),
@@ -81,9 +81,9 @@ const runRecord = z.object({
   warnings: z.array(z.string()),
   /** Reasons of runs that were held since the last one that published. */
   held: z.array(z.string()),
-  /** Runs of other pipelines that failed and that none of their pipeline has followed. */
+  /** Runs of other pipelines that were held, failed or killed, if no later run of their pipeline has published. */
   failing: z.array(z.string()),
-  /** The whole output folder at the end of the run, and what its disk has left; null where that is not known. */
+  /** The whole output folder at the end of the run, and the free space of its disk; null if not known. */
   disk: z.object({ used_bytes: z.number(), free_bytes: z.number() }).nullable(),
 });
 

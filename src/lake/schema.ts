@@ -8,7 +8,7 @@ export interface Column {
   readonly type: string;
 }
 
-/** Columns that say whether a row is still there, by what becomes of gone rows. */
+/** Columns that say whether a row is still there, by `gone`, the treatment of gone rows. */
 const STATE: Readonly<Record<LakeTable['gone'], readonly Column[]>> = {
   archive: [
     { name: 'archived', type: 'BOOLEAN' },
@@ -33,7 +33,7 @@ export function ownColumns({ gone }: Pick<LakeTable, 'gone'>): readonly Column[]
   return [...STATE[gone], ...HISTORY];
 }
 
-/** Names of the columns whose last delivered values break the contract; null where there are none. */
+/** Names of the columns whose last delivered values break the contract; null if there are none. */
 export const REJECTED: Column = { name: 'rejected', type: 'VARCHAR[]' };
 
 /** Columns of a lake table. */
@@ -51,13 +51,13 @@ export async function describeTable(connection: DuckDBConnection, table: LakeTab
   const content = staged.filter(({ name }) => !name.startsWith('_') && name !== REJECTED.name);
   return {
     table,
-    /** All columns of the SELECT, with those of lotlake's own bookkeeping. */
+    /** All columns of the SELECT, including lotlake's own bookkeeping. */
     staged,
     /** Columns that the feed fills, in the order of the SELECT. */
     content,
     /** Columns that say whether a row is still there. */
     state: STATE[table.gone],
-    /** All columns as published; `month` is the partition alone and not among them. */
+    /** All columns as published, without `month`, which is only a partition. */
     columns: [...content, REJECTED, ...ownColumns(table)],
   };
 }

@@ -17,7 +17,7 @@ const definition = z.strictObject({
   /** Path of the contract that one row comes from; empty for the record itself. */
   from: z.string(),
   key: z.array(z.string()).nonempty(),
-  /** Whose delivery says that a row which did not come is gone. */
+  /** Owner of the rows: if a delivery of the owner lacks a row, the row is gone. */
   owner: z.enum([
     'none',
     'feed',
@@ -33,9 +33,9 @@ const definition = z.strictObject({
   /** What becomes of a row that its owner no longer delivers. */
   gone: z.enum(['archive', 'mark', 'remove', 'keep']).default('mark'),
   partition,
-  /** Of rows of several kilobytes: how many go into one file, which are sorted in memory; staged by partition. */
+  /** For rows of several kilobytes: rows per file, which are sorted in memory. Such tables are staged by partition. */
   wide: z.int().positive().optional(),
-  /** Where columns come from whose name does not say so: paths below the entity of a row. */
+  /** Sources of columns whose name does not give it: paths below the entity of a row. */
   sources: z.record(z.string(), z.array(z.string())).default({}),
   sort: z.array(z.string()).nonempty(),
   /** Descriptions of columns that the contract does not describe. */

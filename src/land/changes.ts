@@ -24,7 +24,7 @@ export class PageChanges {
     readonly known: Fingerprints,
   ) {}
 
-  /** Takes whole lines: where each ends, and the ids of their records, NaN where a record has none. */
+  /** Takes whole lines: where each ends, and the ids of their records, NaN if a record has none. */
   lines(lines: Uint8Array, ends: readonly number[], ids: readonly number[]): void {
     let start = 0;
     let from = 0;

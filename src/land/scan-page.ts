@@ -5,9 +5,9 @@ import { NEED_MORE } from './walker/layout.js';
 import { DepthFault, giveBack, SyntaxFault, takeScanner, type ValueScanner } from './walker/scan-values.js';
 
 /**
- * Bytes of a record, as the service sends it, beyond which it is set aside instead of loaded: over a hundred times the
- * largest known (36 KB). The least memory of 700 MB loads 20 such records of any shape, on 2 threads and on 16; of twice
- * the size it does not (docs/decisions/0018).
+ * Most bytes of a record, as the service sends it; a larger one is set aside instead of loaded. This is over a hundred
+ * times the largest known record (36 KB). The least memory, 700 MB, can load 20 such records of any shape, on 2 threads and
+ * on 16, but not 20 records of twice the size (docs/decisions/0018).
  */
 export const MOST_RECORD_BYTES = 4 << 20;
 

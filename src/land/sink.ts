@@ -53,7 +53,7 @@ function createSink(
       recordPage(pass.folder, page);
       if (seen !== undefined) changes?.accept(page, seen);
       killPoint('land.page-recorded');
-      // Of an ascending list its ends are enough to know what is new.
+      // For an ascending list, the first and last id show whether a page has new records.
       return ascending ? page : { ...page, ids: scan.ids };
     },
   };

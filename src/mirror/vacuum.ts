@@ -19,8 +19,8 @@ import { forEach, type Listed, MOST_REMOVED, type ObjectStore } from './store.js
 import { retainHeads } from './tables.js';
 
 /**
- * Milliseconds for which an object stays that no snapshot names: a push under way may have sent it, or one that died and
- * will be repeated. A push that takes longer can still switch, and sends again what is gone.
+ * Milliseconds for which an object stays although no snapshot names it: a push under way may have sent it, or one that died
+ * and will be repeated. A push that takes longer can still switch, and sends removed objects again.
  */
 const GRACE = 86_400_000;
 

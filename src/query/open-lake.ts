@@ -15,7 +15,7 @@ export type OpenLake = Readonly<Awaited<ReturnType<typeof openSnapshot>>>;
 
 /** Which snapshot of a lake to open, and what for. */
 export interface Reading {
-  /** Views are made for the names that occur in a text, or for what a query needs. By default every name gets one. */
+  /** A text or a query: only the names that it uses get views. By default every name gets one. */
   readonly named?: string | ((connection: DuckDBConnection) => Promise<Pick<ReadQuery, 'needed'>>);
   /** An older snapshot that is kept; the published one by default. */
   readonly choice?: Choice | undefined;

@@ -10,15 +10,15 @@ import { baseRelation, isHeld, type MergeContext } from './relations.js';
 import { ruleOf } from './rules.js';
 import { type RowsSql, writeEmpty, writeRows } from './write.js';
 
-/** The rows of a table that this run delivered, one a key, ready to be merged. */
+/** The rows of a table that this run delivered, one per key, ready to be merged. */
 export interface NewRows {
   /** Relation with the columns that are compared, `rejected`, and `_domain`, `_month` if the table is partitioned. */
   readonly relation: string;
-  /** Columns that decide whether a row changed: the content, and the state where it comes with the rows. */
+  /** Columns that decide whether a row changed: the content, and the state if it comes with the rows. */
   readonly compared: readonly Column[];
 }
 
-/** Rows of a table by what this run did to them. */
+/** Numbers of rows of a table by what this run did to them. */
 type TableCounts = Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
 
 /**
@@ -121,7 +121,7 @@ async function compareRows(
     counts: { inserted, updated, unchanged: oldRows - updated - gone, gone },
     /** Folders of the partitions that changed; empty text for an unpartitioned table. */
     changed,
-    /** Whether some row differs only in which of its values were rejected. */
+    /** Whether some row differs only in the names of its rejected values. */
     isNoted: countOf('noted') > 0,
   };
 }
@@ -144,7 +144,7 @@ function ownerOf({ table, content }: TableSchema) {
   return { id: '0', source: '0', delivering };
 }
 
-/** All rows of the partitions that are rewritten: kept, gone, new and changed ones. */
+/** SQL of all rows of the rewritten partitions: kept, new and changed ones, and gone ones unless they are removed. */
 function mergedRows(
   context: MergeContext,
   schema: TableSchema,
@@ -183,7 +183,7 @@ function mergedRows(
     where d._action in ('inserted', 'updated')`;
 }
 
-/** The rows of files of the last snapshot; of a table that is held in memory all rows. */
+/** The rows of files of the last snapshot; for a table that is held in memory, all rows. */
 function oldRelation(context: MergeContext, schema: TableSchema, files: readonly LakeFile[]): string {
   const { name } = schema.table;
   return isHeld(context, name) ? `base.${name}` : baseRelation(context, schema, files);

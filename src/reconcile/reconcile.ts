@@ -81,7 +81,7 @@ async function findCurrent(context: MergeContext): Promise<void> {
 
 /**
  * Writes the sightings. They are a small table of their own, so that no row of a lot changes because it was seen; vehicles
- * and lots are a file each, so that half of it is worked on at a time.
+ * and lots are a file each, so that only one of them is worked on at a time.
  */
 async function writeSightings(context: MergeContext): Promise<void> {
   const folder = join(context.target, 'sightings');

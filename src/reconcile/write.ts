@@ -121,7 +121,7 @@ async function writeWide(
   }
 }
 
-/** Cuts the partitions of rows into files by the first column of their order: what holds for the rows of each. */
+/** Splits partitions into files by the first column of the sort order. Gives the condition on the rows of each file. */
 async function wideFiles(context: MergeContext, table: StoredTable['table'], all: string) {
   const id = identifier(table.sort[0] ?? '');
   const found = await rows(

@@ -36,7 +36,7 @@ function requestOf<const P extends Parameters>(path: string, parameters: P) {
 
 const memberOf = (given: unknown, name: string): unknown => Reflect.get(Object(given), name);
 
-/** Values go into the path, where a part in brackets is left out without its value, or else into the query. */
+/** Puts values into the path or else the query. A part of the path in brackets is left out if its value is missing. */
 function requestFor(template: string, values: readonly (readonly [string, unknown])[]): ServiceRequest {
   const given = new Map(values);
   const path = template

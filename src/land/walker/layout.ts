@@ -8,7 +8,7 @@ export const RECORD = 68;
 export const SPACED = 72;
 /** Not zero when something is JSON that DuckDB does not take. */
 export const IRREGULAR = 76;
-/** Where the text of the record's id stood; the start is negative where there was none. */
+/** Where the text of the record's id stood; the start is negative if there was none. */
 export const ID_START = 80;
 export const ID_END = 84;
 /** Where the grammar is broken, and which of the reasons below it is. */
@@ -20,7 +20,7 @@ export const OBJECTS = 96;
 /** Open brackets of a value whose inside is not described, one byte each. */
 export const STACK = 1024;
 export const MOST_DEPTH = 15360;
-/** First address behind what is fixed. */
+/** First address behind the fixed part. */
 export const FREE = 16384;
 
 /** What a step of the walker returns instead of an offset. */

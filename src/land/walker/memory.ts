@@ -12,7 +12,7 @@ const PADDING = 64;
 /** A chunk of 256 KiB behind the record that the one before it left unfinished. */
 const LEAST_ROOM = 9 << 15;
 
-/** The memory of one walker: the tree of shapes, then the bytes under way, then what the tree grows by in a page. */
+/** The memory of one walker: the tree of shapes, then the bytes under way, then what a page adds to the tree. */
 export class ScanMemory {
   readonly #memory: LinearMemory;
   /** Content of the memory at `settle`. */

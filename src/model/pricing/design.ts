@@ -19,7 +19,7 @@ export const SEGMENTS = ['domain_id', 'manufacturer_id', 'body_type', 'age_band'
 /** Factors whose effect is a line with bends at knots. */
 export const LINE_FACTORS = ['age', 'mileage', 'month'] as const;
 
-/** Reference level of a factor, which the others are compared with; of other factors it is the most frequent level. */
+/** Level of a factor that its other levels are compared with. For a factor not named here, the most frequent level. */
 export const REFERENCES: Readonly<Record<string, string>> = {
   damage_main_group: 'normal_wear',
   damage_second_group: 'unknown',

@@ -10,8 +10,8 @@ import { emptyNode, type NodeSums, type Sums } from './sums.js';
 export type Tree = readonly { readonly parent: number; readonly depth: number }[];
 
 /**
- * Variances of the effects, in log prices: of each factor, for a line per unit between knots; then of generations about
- * their model, of models about their make, and of makes about the mean.
+ * Variances of the effects, in log prices: one for each factor (for a line, per unit between knots), then one each for
+ * generations about their model, models about their make, and makes about the mean.
  */
 export type Spread = readonly number[];
 

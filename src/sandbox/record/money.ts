@@ -38,8 +38,8 @@ export const noAuction = {
 } as const;
 
 /**
- * Status, dates and amounts of a lot of source 1 or 3 as in the record: of the announced auction, otherwise of the last
- * one, and the Buy Now price. `bidStamp` writes the time of the bid.
+ * Status, dates and amounts of a lot of source 1 or 3 as in the record: from the announced auction, otherwise from the last
+ * one, with the Buy Now price. `bidStamp` writes the time of the bid.
  */
 export function moneyOf(offer: Offer<AuctionFacts>, bidStamp = micros) {
   const { life, state, facts } = offer;

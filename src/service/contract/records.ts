@@ -4,10 +4,10 @@ import document from './records.json' with { type: 'json' };
 
 type RecordName = keyof typeof document;
 
-/** Members of an object by name; those of the record that `$with` names stand before them. */
+/** Members of an object by name. The members of the record that `$with` names come first. */
 type Members = Readonly<Record<string, Member | RecordName>>;
 
-/** A field: its kind, what it is, and its facts or its members. A record is named where it is described elsewhere. */
+/** A field: its kind, what it is, and its facts or its members. A record that is described elsewhere is given by its name. */
 type Member =
   | readonly [kind: keyof typeof plainKinds, description: string, facts?: FieldFacts]
   | readonly [kind: keyof typeof objectKinds, description: string, members: Members | RecordName];

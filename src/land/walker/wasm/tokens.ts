@@ -49,7 +49,7 @@ export function text(start: i32): i32 {
 
 /** The first offset at or after `start` whose byte does not stand for itself in a text. */
 function plain(start: i32): i32 {
-  // Most texts end within one lane; of the others most are long.
+  // Most texts end within one lane, and most others are long.
   const first = special(start);
   if (first !== 0) return start + ctz(first);
   let p = start + 16;
@@ -69,7 +69,7 @@ function special(p: i32): i32 {
   return i8x16.bitmask(v128.or(isLow, i8x16.eq(lane, i8x16.splat(0x5c))));
 }
 
-/** The offset behind the escape at `p`; of a surrogate pair behind both halves. */
+/** The offset behind the escape at `p`, or behind both halves of a surrogate pair. */
 function escaped(p: i32): i32 {
   const c = load<u8>(p + 1);
   if (c === 0x75) return unicode(p);

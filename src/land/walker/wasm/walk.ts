@@ -6,7 +6,7 @@
  * one comparison serves as the bounds check, and lanes of 16 bytes may reach past the end without harm.
  *
  * Each step takes the offset where it starts and returns the one behind what it read, or a negative number: NEED_MORE
- * where the bytes end within it, BROKEN where the grammar is, TOO_DEEP where brackets are nested beyond all measure.
+ * if the bytes end within it, BROKEN if the grammar is broken, TOO_DEEP if brackets are nested too deeply.
  */
 import * as Kind from '../../../service/contract/kinds';
 import * as at from '../layout';
