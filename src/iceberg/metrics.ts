@@ -60,7 +60,7 @@ export async function readMetrics(
   );
 }
 
-/** Statistics of one file from the columns in its footer, without those of list elements. */
+/** Statistics of one file from the columns in its footer, without list elements. */
 function metricsOf(stored: readonly Row[], columns: readonly Column[]): Metrics {
   const known = stored.flatMap((row) => {
     const type = columns.find(({ name }) => name === row.name)?.type;

@@ -77,7 +77,7 @@ export class Fingerprints {
     return out;
   }
 
-  /** Whether the record of a vehicle was this one. Only of sorted fingerprints. */
+  /** Whether a vehicle had the record with this hash. The fingerprints must be sorted. */
   has(id: number, hash: bigint): boolean {
     const index = indexAbove(this.ids, id) - 1;
     return this.#ids[index] === id && this.#hashes[index] === hash;
@@ -124,7 +124,8 @@ export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
 }
 
 /**
- * The fingerprints of so many records in the file of a snapshot or pass. They are a cache: empty if the file is not whole.
+ * Reads the fingerprints of `records` records from the file of a snapshot or pass. They are a cache: empty if the file is
+ * not whole.
  * @param offset where they begin in the file of a pass; the file of a snapshot holds nothing else
  */
 export function readFingerprints(folder: string, records: number, offset?: number): Fingerprints {

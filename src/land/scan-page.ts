@@ -65,8 +65,8 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * Cuts the records of a page out of its body while it streams in: each becomes one line, its bytes unchanged but for
- * white space between tokens. Keeps only the record under way, and of one past the limit only its beginning, so that
- * memory follows the largest record within the limit, not the page. At the end, compares the shape with the contract.
+ * white space between tokens. Keeps only the record under way, or its beginning if it is past the limit, so that memory
+ * follows the largest record within the limit, not the page. At the end, compares the shape with the contract.
  */
 export class PageScanner {
   readonly #values: ValueScanner;

@@ -45,7 +45,7 @@ interface CteMap {
 }
 
 /**
- * The tables and views that a parsed text reads, some several times; those of the database `fit` as `fit.<name>`.
+ * The tables and views that a parsed text reads, some several times. A table of the database `fit` is `fit.<name>`.
  * @param ctes names of the CTEs that hide tables at this place
  */
 export function namesIn(tree: unknown, ctes: ReadonlySet<string> = new Set()): readonly string[] {

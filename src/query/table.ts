@@ -38,8 +38,8 @@ const LEAST = 8;
 const FRAME = 3;
 
 /**
- * Rows as a table that fits the width: the widest columns are clipped first. If it still does not fit, the text is that
- * of {@link verticalText}.
+ * Rows as a table that fits the width: the widest columns are clipped first. If it still does not fit, the rows are
+ * written by {@link verticalText}.
  * @param total rows of the whole result
  */
 export function tableText(columns: Columns, rows: Rows, total: number, view: View): string {

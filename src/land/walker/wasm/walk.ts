@@ -77,7 +77,7 @@ function textKind(p: i32, end: i32, flags: i32): i32 {
   return (flags & at.LEXICAL_TIMESTAMP) !== 0 ? timestampKind(p, end) : Kind.TEXT;
 }
 
-/** Which number the text from `start` to `end` is, if it is one: its digits stop at the quote at the latest. */
+/** The kind of the text from `start` to `end`: a number or any text. Digits stop at the quote at the latest. */
 function numericKind(start: i32, end: i32): i32 {
   const first = load<u8>(start) === 0x2d ? start + 1 : start;
   const p = digits(first);
@@ -140,7 +140,7 @@ function matches(p: i32, node: i32): bool {
   return ((low | (high << 16)) & mask) === mask;
 }
 
-/** The member of the contract whose name stands at `p`, or zero: looked for from the one behind `before` on. */
+/** The member of the contract whose name stands at `p`, or zero. The search begins behind `before`. */
 function sibling(p: i32, node: i32, before: i32): i32 {
   const behind = before === 0 ? 0 : load<i32>(before, at.SIBLING);
   const first = behind === 0 ? load<i32>(node, at.FIRST_MEMBER) : behind;
