@@ -1,7 +1,7 @@
-/** Records of the service as tests read them: the members that some test looks at, and the rest untyped. */
+/** Records of the service for tests. Only the members that some test reads have types. */
 import type { World } from '../src/sandbox/index.js';
 
-/** A value with an id and mostly a name, such as a status, a source or a manufacturer. */
+/** A value with an id and usually a name, such as a status, a source or a manufacturer. */
 export interface Named {
   id: number;
   name?: string;
@@ -193,7 +193,7 @@ export function recordsOf(world: World, ids: readonly number[] = world.activeIds
   return ids.map((id) => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? 'null'));
 }
 
-/** A value that a test cannot do without. Fails the test where there is none, and says what is missing. */
+/** A value that a test needs. Fails the test if it is missing, and says what is missing. */
 export function need<Value>(value: Value | null | undefined, what: string): Value {
   if (value === null || value === undefined) throw new Error(`the test needs ${what}, and there is none`);
   return value;

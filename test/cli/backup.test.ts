@@ -46,7 +46,7 @@ const jobAt = (output: string, time: number) => {
 };
 const backup = (...args: string[]) => runLotlake(original, 'backup', ...args);
 
-/** Paths below a folder, and for each file which of them are names of the same file. */
+/** Paths below a folder, each with the first path that names the same file. */
 function namesIn(output: string): Map<string, string> {
   const first = new Map<number, string>();
   const names = new Map<string, string>();
@@ -66,7 +66,7 @@ function namesIn(output: string): Map<string, string> {
 beforeAll(async () => {
   sandbox = await startSandbox({ vehicles: 60, seed: 1, clock: new Date(START), faults: WITHOUT_CATALOG });
   for (const night of [0, 1, 2]) await nightly(jobAt(original, START + night * NIGHT));
-  // What dead runs and readers leave, and what people keep beside the lake.
+  // Files that dead runs and readers leave behind, and files that people keep beside the lake.
   mkdirSync(join(original, 'work', 'dead'), { recursive: true });
   mkdirSync(join(original, 'lake', 'snapshots', '20261101T000000Z-dead00', 'lots'), { recursive: true });
   writeFileSync(join(original, 'lake', 'current.1.tmp'), '');
@@ -162,7 +162,7 @@ describe('lotlake backup', () => {
         1,
       );
       expect(existsSync(`${copy}-killed`)).toBe(false);
-      // It is no run that failed.
+      // A killed backup is not a failed run.
       expect(unresolvedRuns(readRuns(layoutOf(original)))).toEqual([]);
       const { code, err } = backup('--to', `${copy}-second`);
       expect(code, err).toBe(0);

@@ -12,11 +12,11 @@ import { CLI, type Ended, printedBy, runLotlake } from './support.js';
 
 const folder = temporaryFolder();
 const lotlake = (...args: string[]) => runLotlake(folder.path, ...args);
-/** What a command prints that runs in this process. */
+/** Output of a command that runs in this process. */
 const printed = (...args: string[]) => printedBy(folder.path, ...args);
 const json = async (...args: string[]) => JSON.parse(String(await printed(...args)));
 
-/** The run that all commands read the lake of. */
+/** The run that published the lake of all commands. */
 let run: Ended;
 
 beforeAll(() => {

@@ -12,7 +12,7 @@ import { makeSnapshot } from '../mirror/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { effectsIn } from './support.js';
 
-/** A set-up, and the first line of its result that is not ok, in which `…` stands for any text. */
+/** A set-up, and the first line of its result that is not ok. `…` matches any text. */
 interface SetUp {
   readonly what: string;
   readonly says: string;
@@ -189,7 +189,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** Effects of a set-up in a folder of its own, which is sound but for what the set-up says. */
+/** Effects of a set-up in its own folder. Everything is sound except what the set-up changes. */
 async function effectsOf({ env = {}, files = {}, prepare, now }: Partial<SetUp>) {
   const folder = temporaryFolder();
   folders.push(folder);

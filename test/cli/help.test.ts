@@ -9,7 +9,7 @@ const folder = temporaryFolder();
 folder.remove();
 const screen = { width: 80, env: {}, cwd: folder.path };
 
-/** What a command line prints before it executes anything; throws what the parser refuses. */
+/** The output of a command line before it executes anything. Throws what the parser refuses. */
 async function printed(words: readonly string[]): Promise<string> {
   let output = '';
   const cli = await createParser(words, screen, async () => undefined);
@@ -19,7 +19,7 @@ async function printed(words: readonly string[]): Promise<string> {
   return output;
 }
 
-/** The command and the values that a command line leads to. */
+/** The command and the values that a command line parses to. */
 async function understood(words: readonly string[]) {
   const found: { command: Command; values: Readonly<Record<string, unknown>> }[] = [];
   const cli = await createParser(

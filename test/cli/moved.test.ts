@@ -33,14 +33,14 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** A copy of the lake that `cp -a` makes. */
+/** A copy of the lake, made with `cp -a`. */
 function copied(): string {
   const copy = join(folder.path, `copy-${made++}`);
   cpSync(original, copy, { recursive: true, verbatimSymlinks: true });
   return copy;
 }
 
-/** Rows of a query in a plain DuckDB that opens the database of a snapshot, after some statements. */
+/** Rows of a query in a plain DuckDB that has opened the database of a snapshot and run some statements. */
 async function openedPlainly(snapshot: string, sql: string, ...before: string[]): Promise<unknown[]> {
   const instance = await DuckDBInstance.create(join(snapshot, 'warehouse.duckdb'), {
     access_mode: 'READ_ONLY',
@@ -158,7 +158,7 @@ describe('the views of a lake that was copied', () => {
   });
 });
 
-/** Runs a command over a lake that it may not write to: as another user where this one is root. */
+/** Runs a command over a lake that it may not write to. It runs as another user if this process is root. */
 function runReader(output: string, ...args: string[]) {
   const locked = [join(output, 'lake'), ...snapshotsOf(output)];
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

@@ -75,7 +75,7 @@ describe('a line of progress', () => {
   });
 });
 
-/** What a log writes of a run in which a page comes every 0.7 s for a minute. */
+/** The log of a run in which a page arrives every 0.7 s for a minute. */
 function minuteOf(open: (write: (line: string) => void, now: () => Date) => LineLog): string[] {
   let at = Date.parse('2026-11-20T02:00:00Z');
   const lines: string[] = [];

@@ -7,13 +7,13 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../pipelines/support.js';
 import { CLI } from './support.js';
 
-/** Whether a process has a handler of a signal, as Linux shows it. */
+/** Whether a process has a handler of a signal, as Linux reports it. */
 function catches(pid: number | undefined, signal: NodeJS.Signals): boolean {
   const [, caught = '0'] = /^SigCgt:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return ((BigInt(`0x${caught}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
 }
 
-/** Sends a signal over and over from a moment on, to the end of a command. */
+/** Sends a signal again and again, from a moment until the command ends. */
 async function pelt(signal: NodeJS.Signals, after: 'loading' | 'done') {
   const folder = temporaryFolder();
   const child = spawn(process.execPath, [CLI, 'docs', '--markdown', `${folder.path}/tables.md`], {
@@ -45,7 +45,7 @@ describe('a signal', () => {
     },
   );
 
-  // Node itself has handlers of the others from its start on.
+  // Node itself handles the other signals from its start.
   it.runIf(process.platform === 'linux')('while modules load ends with a documented exit code', async () => {
     const { code, by, err } = await pelt('SIGHUP', 'loading');
     expect(by, err).toBeNull();

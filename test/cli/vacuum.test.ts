@@ -11,7 +11,7 @@ const { folder, lastNight, layout, lotlake, snapshots } = threeNights();
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Bytes of all files below a folder, each counted once whatever its names. */
+/** Bytes of all files below a folder. A file with several names counts once. */
 function diskUse(path: string): number {
   const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const sizes = new Map(

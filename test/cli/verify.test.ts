@@ -16,7 +16,7 @@ describe('lotlake verify', () => {
     for (const copy of copies) copy.remove();
   });
 
-  /** A copy of the lake, the file of a table in it, and what verify finds once it is damaged. */
+  /** Damages a copy of the lake. Returns what verify finds in it. */
   function damaged(damage: (snapshot: string) => void) {
     const copy = temporaryFolder();
     copies.push(copy);

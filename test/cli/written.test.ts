@@ -33,13 +33,13 @@ describe('a text for people', () => {
 });
 
 describe('the streams of the process', () => {
-  /** Where they are named: what writes to them, and what asks how wide they are. */
+  /** Sources that may name the streams: those that write to them, and those that ask how wide they are. */
   const NAMED: Readonly<Record<string, readonly string[]>> = {
     'src/cli/main.ts': [
       ...['process.stderr', 'process.stderr.columns', 'process.stderr.isTTY'],
       ...['process.stdout', 'process.stdout.columns'],
     ],
-    // Names the points of a run, for tests that end it there.
+    // Names the point at which a test ends a run.
     'src/config/kill-point.ts': ['writeSync(2,'],
   };
 

@@ -27,7 +27,7 @@ describe.skipIf(chromium === undefined)(`the pages ${inBrowser}`, () => {
   });
   afterAll(() => browser.close());
 
-  /** Opens a page, does something with it, and expects that it asked for nothing outside and logged no error. */
+  /** Opens a page and acts on it. Expects that the page requested nothing from outside and logged no error. */
   async function visit(path: string, view: View, act: (opened: OpenPage) => Promise<void>): Promise<void> {
     const opened = await browser.open(join(site, path), view);
     try {

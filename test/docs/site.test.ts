@@ -14,7 +14,7 @@ const site = join(folder.path, 'docs');
 const config = configFor('http://127.0.0.1:1/api', folder.path);
 const text = (path: string): string => readFileSync(join(site, path), 'utf8');
 
-/** What the command prints of the pages that it writes. */
+/** The output of the command. */
 let told: string;
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** Runs the command, and gives what it prints. */
+/** Runs the command and returns its output. */
 async function run(options: Parameters<typeof docs.run>[0]): Promise<string> {
   const { effects, out } = effectsIn(folder.path);
   const given = { to: undefined, markdown: undefined, json: false, output: folder.path };

@@ -29,7 +29,7 @@ afterAll(() => {
 
 type OldRow = Readonly<Record<string, unknown>>;
 
-/** Rows as parquetjs-lite 0.8.7 reads them; it leaves out what is null. */
+/** Rows as parquetjs-lite 0.8.7 reads them. It leaves out nulls. */
 async function readOld(path: string): Promise<OldRow[]> {
   const reader = await ParquetReader.openFile(path);
   const cursor = reader.getCursor();
@@ -44,7 +44,7 @@ async function exportCompat(table: string, to: string): Promise<string[]> {
   return (made.tables[0]?.files ?? []).map(({ path }) => join(made.path, path));
 }
 
-/** What a value of the lake should be for parquetjs-lite. */
+/** The form of a lake value in parquetjs-lite. */
 function asOld(value: unknown, type: 'text' | 'id' | 'instant' | 'date' | 'list' | 'number'): unknown {
   if (value === null) return undefined;
   if (type === 'id') return BigInt(Number(value));

@@ -155,7 +155,7 @@ describe('files of limited size', () => {
   });
 
   it.each([
-    // A group of rows in Parquet has at least 2,048.
+    // A row group in Parquet has at least 2,048 rows.
     ['parquet', 'lot_id < 4096', [2048, 2048]],
     ['csv', 'lot_id < 3', [1, 1, 1]],
     ['arrow', 'lot_id < 3', [3]],

@@ -31,7 +31,7 @@ afterAll(() => {
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
-/** What Data Package 2 asks of a descriptor, as far as an export uses it. */
+/** The part of a Data Package 2 descriptor that an export uses. */
 const field = z.object({
   name: z.string(),
   type: z.enum(['string', 'number', 'integer', 'boolean', 'date', 'datetime', 'array']),

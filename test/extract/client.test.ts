@@ -18,7 +18,7 @@ async function textOf({ body }: Answer): Promise<string> {
 
 type Handler = Parameters<typeof serve>[0];
 
-/** A server and a client of it, closed when the test ends. */
+/** A server and a client for it. Both are closed when the test ends. */
 async function pair(
   handler: Handler,
   options: Parameters<typeof quickClient>[1] = {},
@@ -32,7 +32,7 @@ async function pair(
   return { server, client };
 }
 
-/** The error of a request, with all that a log would show of it. */
+/** The error of a request, with everything that a log would show of it. */
 async function failureOf(client: Client): Promise<ServiceError> {
   const error: unknown = await client.get('/cars', { page: 1 }, textOf).catch((caught: unknown) => caught);
   if (!(error instanceof ServiceError)) throw new Error(`not a service error: ${String(error)}`);

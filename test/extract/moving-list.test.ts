@@ -4,7 +4,7 @@ import { type Churn, playStory, STEP, type Story } from './moving-list.js';
 
 const STILL: Churn = { leave: [], join: 0 };
 
-/** Stories in which, before each answer, so many records may leave and join. */
+/** Stories in which at most so many records leave and join before each answer. */
 const stories = (options: { concurrency: number; totals: boolean; leave: number; join: number }) =>
   fc.record<Story>({
     size: fc.integer({ min: 1, max: 40 }),

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createRateLimit } from '../../src/extract/pacing.js';
 import { quickClient, serve } from './support.js';
 
-/** Timers that a test moves by hand; real ones unless a test asks for them. */
+/** Timers that a test moves by hand. They are real unless a test sets them. */
 const timers = vi.hoisted(() => ({
   isByHand: false,
   now: 0,
@@ -24,7 +24,7 @@ vi.mock('node:timers/promises', async (original) => {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Moves the clock from one timer to the next until it shows `until`, or until nothing waits. */
+/** Moves the clock from one timer to the next until it shows `until`, or until no timer waits. */
 async function advance(until = Number.POSITIVE_INFINITY): Promise<void> {
   for (;;) {
     await settle();
@@ -126,7 +126,7 @@ describe('the requests of a client', () => {
     await Promise.all(Array.from({ length: 12 }, (_, page) => client.get('/cars', { page }, read)));
     await client.close();
     expect(server.seen.length).toBe(12);
-    // Twelve requests span eleven intervals of 40 ms; what the way to the server adds or takes is far less.
+    // Twelve requests span eleven intervals of 40 ms. The network adds or takes far less.
     expect((server.seen.at(-1)?.at ?? 0) - (server.seen[0]?.at ?? 0)).toBeGreaterThan(300);
   });
 

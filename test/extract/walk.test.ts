@@ -4,7 +4,7 @@ import { type Walk, walk } from '../../src/extract/walk.js';
 import { type Faults, startSandbox } from '../../src/sandbox/index.js';
 import { idsSeen, memorySink, pageAsked, quickClient, type SeenPage, serve } from './support.js';
 
-/** Walks a list with a client of its own. */
+/** Walks a list with its own client. */
 async function walkAt(url: string, rest: Partial<Walk<SeenPage>> = {}, apiKey = 'the-secret-key') {
   const client = quickClient(url, { apiKey });
   const sink = memorySink(rest.sink?.landed);
@@ -20,7 +20,7 @@ async function walkAt(url: string, rest: Partial<Walk<SeenPage>> = {}, apiKey = 
 async function sandboxOf(faults: Faults = []) {
   const sandbox = await startSandbox({ vehicles: 430, faults });
   onTestFinished(() => sandbox.close());
-  /** Pages that were asked for; a request for one record asks for the total alone. */
+  /** Pages that were requested. A request for one record only asks for the total. */
   const asked = () =>
     sandbox.requests
       .map(({ query }) => new URLSearchParams(query))
@@ -31,7 +31,7 @@ async function sandboxOf(faults: Faults = []) {
   return { sandbox, asked, walkIt };
 }
 
-/** A service with a list of so many records; `envelope` says what stands beside the data. */
+/** A service with a list of so many records. `envelope` has the members beside the data. */
 async function listServer(
   ids: readonly number[],
   envelope: (page: number, last: number) => object,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { boundOf } from '../../src/iceberg/bounds.js';
 
-/** Characters beside which the order or the number of bytes changes. */
+/** Characters at the points where the order or the number of bytes changes. */
 const CHARACTERS = fc.constantFrom(
   '\u0000',
   'a',

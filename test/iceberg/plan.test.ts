@@ -120,7 +120,7 @@ describe('the snapshots of a table', () => {
     expect(third.metadata['snapshot-log'].map((each) => each['snapshot-id'])).toEqual(ids);
     const gap = retainSnapshots((await threeNights()).third.metadata, ['1', '3']);
     expect(gap.snapshots).toHaveLength(2);
-    // Otherwise a question by a time within the second night would find the first one.
+    // Otherwise a query by a time within the second night would find the first night.
     expect(gap['snapshot-log'].map((each) => each['snapshot-id'])).toEqual(ids.slice(1));
     const alone = retainSnapshots(third.metadata, []);
     expect(alone.snapshots.map((each) => each['snapshot-id'])).toEqual(ids.slice(1));

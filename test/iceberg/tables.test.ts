@@ -11,7 +11,7 @@ beforeAll(async () => {
   tables = await allTables();
 });
 
-/** Every table and mart, with the types that they have. */
+/** Every table and mart, with its column types. */
 async function allTables() {
   const { tables, marts } = await withDatabase({ memory: '500MB' }, undefined, describeEmptyLake);
   const cut = [...lakeTables(), ...ownTables].filter(({ partition }) => partition !== undefined);

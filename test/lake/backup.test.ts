@@ -7,7 +7,7 @@ import { layoutOf } from '../../src/lake/layout.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 it.each([
-  // Its name fits, that of the folder in which the copy is made does not.
+  // The name itself is short enough, but not the name of the folder in which the copy is made.
   ['x'.repeat(250), 'ENAMETOOLONG'],
   ['file/x', 'E(EXIST|NOTDIR)'],
 ])('a copy to %s fails with %s, names its place, and leaves nothing', async (name, problem) => {

@@ -7,9 +7,9 @@ import { readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-/** A list is held whole: this one takes more than the memory of the session. */
+/** DuckDB holds a list whole. This list needs more than the memory of the session. */
 const TOO_MUCH = 'select length(list(i)) from range(20000000) as r(i)';
-/** One of these fits, and two at once do not. */
+/** One of these lists fits into the memory; two at once do not. */
 const HALF = 'select length(list(i)) as n from range(6000000) as r(i)';
 
 let folder: ReturnType<typeof temporaryFolder>;

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-/** A pid that no process has any more. */
+/** The pid of a process that has ended. */
 const deadPid = (): number => spawnSync('true').pid;
 const lockOf = (holder: object): string =>
   JSON.stringify({
@@ -34,7 +34,7 @@ const take = (options: Partial<LockOptions> = {}) =>
 const takeAndLetGo = async (options: Partial<LockOptions> = {}): Promise<void> =>
   (await take(options)).release();
 
-/** What processes say that each try to take the lock in the same moment. */
+/** Results of processes that all try to take the lock at the same moment. */
 async function takeTogether(count: number, mode: 'once' | 'many'): Promise<string[]> {
   const go = join(folder.path, 'go');
   const witness = join(folder.path, 'witness');
@@ -138,18 +138,18 @@ describe('a lock', () => {
   });
 });
 
-/** Leaves the claim that a process makes on a dead lock before it removes it. Returns its path. */
+/** Leaves the claim that a process makes on a dead lock before it removes the lock. Returns the path of the claim. */
 function leaveClaim(claimant: string, dead: string): string {
   const claim = `${path}.${createHash('sha256').update(dead).digest('hex').slice(0, 12)}.takeover`;
   symlinkSync(claimant, claim);
   return claim;
 }
 
-/** Whether processes of another process namespace can be made here. */
+/** Whether this machine can start processes in another process namespace. */
 const canUnshare = spawnSync('unshare', ['-pf', '--mount-proc', 'true']).status === 0;
 
 describe.runIf(canUnshare)('a process in another namespace', () => {
-  /** Holds the lock there until it is killed. */
+  /** Holds the lock in another process namespace until it is killed. */
   async function holdElsewhere(lease: number): Promise<ChildProcess> {
     const go = join(folder.path, 'go');
     writeFileSync(go, '');

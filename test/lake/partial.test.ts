@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-/** Begins an export in a process of its own and gives the function that kills it. */
+/** Starts an export in its own process. Returns a function that kills it. */
 async function beginExport(to: string): Promise<() => Promise<void>> {
   const script = `import { openTarget } from ${JSON.stringify(pathToFileURL(TARGET).href)};
     openTarget({ to: ${JSON.stringify(to)}, zip: false, force: false });

@@ -27,7 +27,7 @@ let attempts = 0;
 const ran = (pipeline: string, outcome: RunRecord['outcome'], more: Partial<RunRecord> = {}): void =>
   writeRun(layout, runRecord({ attempt: ++attempts, pipeline, outcome, exit_code: null, ...more }));
 
-/** Leaves the lock of a process that is at work on a run, or was. */
+/** Leaves the lock of a process that runs, or ran, a pipeline. */
 function leaveLock(token: string, pid: number): void {
   rmSync(layout.lock, { force: true });
   const started_at = '2026-11-20T02:00:00.000Z';
@@ -49,12 +49,12 @@ it('a run that was held or failed stays unresolved until a run of its pipeline p
   ran('incremental', 'published');
   ran('nightly', 'nothing_new');
   expect(unresolved()).toEqual(['nightly held', 'nightly refused', 'nightly unavailable', 'closing failed']);
-  // A push after the last one that published may have failed; what came before is past.
+  // Only a push after the last published run may still have failed; earlier pushes no longer count.
   const error = { code: 'MIRROR_FAILED', stage: 'mirror', message: 'no', hint: null };
   ran('incremental', 'published', { error });
   expect(unresolved().at(-1)).toBe('incremental published');
   ran('incremental', 'published');
-  // Whatever the clock says: it may be set back.
+  // The clock does not matter here, because it may be set back.
   ran('nightly', 'published', { started_at: '2020-01-01T00:00:00.000Z' });
   expect(unresolved()).toEqual(['closing failed']);
 });
@@ -114,7 +114,7 @@ it('a vacuum removes records older than 400 days', () => {
     ['old', 401],
     ['new', 399],
   ] as const) {
-    // The clock of a sandbox may be years behind that of the disk.
+    // The clock of a sandbox may be years behind the clock of the disk.
     ran('nightly', 'published', { run_id, updated_at: '2020-01-01T00:00:00.000Z' });
     utimesSync(join(layout.runs, run_id, 'run.json'), ago(days), ago(days));
   }

@@ -43,10 +43,10 @@ async function vacuum(snapshots: number): Promise<VacuumPlan> {
   return plan;
 }
 
-/** Breaks a file in place without changing its size. Returns the function that repairs it. */
+/** Damages a file in place without changing its size. Returns a function that repairs it. */
 function damage(path: string): () => void {
   const sound = readFileSync(path);
-  // Files that did not change are one file in several snapshots.
+  // Unchanged files are shared by several snapshots.
   rmSync(path);
   writeFileSync(
     path,

@@ -10,7 +10,7 @@ const lake = (more: Partial<LakeFacts> = {}): LakeFacts => ({
   lastPassAt: {},
   ...more,
 });
-/** Snapshots of one day, but for those of `days`; the manifest of an unsealed and of an unreadable one says nothing. */
+/** Snapshots of one day, except those in `days`. Unsealed and unreadable snapshots have no manifest. */
 const snapshots = (ids: string, unsealed = '', unreadable = '', days: Record<string, string> = {}) =>
   [...ids].map((id) => ({
     id,
@@ -90,7 +90,7 @@ function passes(...texts: string[]): PassManifest[] {
   });
 }
 
-/** Ids of the passes that go, where the lake holds every sealed pass but those of `unheld`. */
+/** Ids of the passes that vacuum removes. The lake holds every sealed pass except those in `unheld`. */
 function going(all: PassManifest[], keep: number, more: Partial<LakeFacts> = {}): string[] {
   const held = new Set(all.map(({ pass_id }) => pass_id));
   return planPasses(all, lake({ passes: held, ...more }), keep).map(({ what }) => what.pass_id);
@@ -141,7 +141,7 @@ describe('passes that a vacuum removes', () => {
       'cars full 05!open',
       'cars full 06',
     );
-    // Of the sealed ones the lake holds only the third; the newest is what a run left that never published.
+    // The lake holds only the third of the sealed passes. The newest pass is left by a run that never published.
     const facts = { passes: new Set(['cars full 03']), lastPassAt: { cars: '2026-11-04T02:00:00.000Z' } };
     expect(going(all, 1, facts)).toEqual(['cars full 01!abandoned', 'cars full 02', 'cars full 04']);
   });

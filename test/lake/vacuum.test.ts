@@ -61,7 +61,7 @@ it('a vacuum removes what dead runs left, and the next run resumes the open pass
   const { code, out, err } = runLotlake(folder.path, 'vacuum', '--json');
   expect(code, err).toBe(0);
   const { removals, kept }: Pick<VacuumPlan, 'removals' | 'kept'> = JSON.parse(out);
-  // The lists that the service does not have.
+  // Passes over the lists that the service does not have.
   const abandoned = removals.filter(({ kind }) => kind === 'pass');
   expect(abandoned.filter(({ reason }) => !reason.startsWith('abandoned: '))).toEqual([]);
   expect(removals.filter(({ kind }) => kind !== 'pass').map(({ path }) => path)).toEqual([

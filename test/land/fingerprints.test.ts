@@ -22,7 +22,7 @@ function logOf(given: readonly (readonly [number, bigint])[]): Fingerprints {
 
 const mapOf = ({ ids, hashes }: Fingerprints) => new Map([...ids].map((vehicle, i) => [vehicle, hashes[i]]));
 
-/** What a plain map keeps of pairs: a vehicle with two different hashes has none. */
+/** What a plain map keeps of such pairs. A vehicle with two different hashes has no entry. */
 function kept(given: readonly (readonly [number, bigint])[]): Map<number, bigint> {
   const out = new Map<number, bigint>();
   for (const [vehicle, hash] of given)

@@ -6,7 +6,7 @@ const LIMIT = 400;
 const scan = (body: string, size = body.length) =>
   scanChunks(cut(Buffer.from(body), [size]), { mostRecordBytes: LIMIT });
 
-/** Sizes of chunks, so that a body is cut at every place that matters. */
+/** Sizes of chunks that cut a body at every critical position. */
 const SIZES = [1, 3, 97, LIMIT, LIMIT + 1, 10_000];
 
 const long = 'x'.repeat(2 * LIMIT);

@@ -20,7 +20,7 @@ async function* inChunks(body: string | Uint8Array, size = 1000): AsyncGenerator
 }
 
 let folders = 0;
-/** Lands a body in a folder of its own. */
+/** Lands a body in its own folder. */
 async function land(body: AsyncIterable<Uint8Array>) {
   const folder = join(root, String(folders++));
   const path = join(folder, 'page-000001.ndjson.gz');
@@ -33,7 +33,7 @@ async function land(body: AsyncIterable<Uint8Array>) {
   return { folder, path, landing };
 }
 
-/** Pages that stand in a folder; what is being written has another ending. */
+/** Finished pages in a folder. Unfinished files have another ending. */
 const filesIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.endsWith('.gz'));
 
 describe('a page that is landed', () => {

@@ -46,7 +46,7 @@ const sealed = { state: 'sealed', reason: null, complete: true, total: 7, run_id
 
 const open = (now = night): Pass => openPass(landing, request, now);
 
-/** Puts a page of so many bytes into a pass, file and ledger. */
+/** Adds a page of so many bytes to the file and ledger of a pass. */
 function put(pass: Pass, facts: Partial<LandedPage>): LandedPage {
   const page = landedPage({ fileBytes: 20, ...facts });
   writeFileSync(join(pass.folder, page.file), 'x'.repeat(page.fileBytes));

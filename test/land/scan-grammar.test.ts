@@ -12,7 +12,7 @@ function failureOf(chunks: Iterable<Uint8Array>): unknown {
   return undefined;
 }
 
-/** What JSON.parse makes of a page: how many records it has, or undefined where it is no page. */
+/** Number of records that JSON.parse finds in a page; undefined if the text is not a page. */
 function parsed(text: string): { readonly records: number | null } | undefined {
   let value: unknown;
   try {
@@ -34,7 +34,7 @@ it.each(['[]', '[{"id":2}]', '{"id":2}'])('a page with a second list of records 
 });
 
 describe('malformed pages', () => {
-  // The marker ^ stands before the byte that cannot be there.
+  // The marker ^ precedes the byte that is wrong.
   it.each([
     ['a comma behind the last member of a record', '{"data":[{"id":1,^}]}'],
     ['a comma behind the last record', '{"data":[{"id":1},^]}'],

@@ -5,10 +5,10 @@ import * as Kind from '../../src/service/contract/kinds.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { cut, scanChunks, scanText, vehicleContract } from './support.js';
 
-/** Lengths that reach over several lanes of 16 bytes, from every place within one. */
+/** Lengths that span several lanes of 16 bytes, from every position in a lane. */
 const LENGTHS = Array.from({ length: 70 }, (_, length) => length);
 
-/** Whether the scanner takes a body, given in one piece. */
+/** Whether the scanner accepts a body in one piece. */
 function isTaken(body: Uint8Array): boolean {
   try {
     scanChunks([body]);

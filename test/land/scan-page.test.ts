@@ -11,7 +11,7 @@ const chunkSizes = fc.oneof(
 const compactLines = (page: TokenPage): string =>
   page.records.map((record) => `${record.join('')}\n`).join('');
 
-/** The id that a record shows to someone who parses it. */
+/** The id of a parsed record. */
 function parsedId(record: unknown): number {
   const id: unknown = typeof record === 'object' && record !== null ? Reflect.get(record, 'id') : undefined;
   if (Array.isArray(record)) return Number.NaN;

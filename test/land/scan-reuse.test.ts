@@ -8,7 +8,7 @@ import * as Kind from '../../src/service/contract/kinds.js';
 import { contractOf } from '../../src/service/contract/node.js';
 import { cut, pageOf, scanChunks, scanText, tokenPage, vehicleContract } from './support.js';
 
-/** Sends pages through scanners of their own, a chunk of each in turn. */
+/** Sends pages through separate scanners, one chunk to each in turn. */
 function interleaved(pages: readonly Buffer[], size: number): { scan: PageScan; lines: string }[] {
   const under = pages.map((page) => ({
     scanner: new PageScanner(vehicleContract),
@@ -138,7 +138,7 @@ describe('memory', () => {
   it('is released by pages that break off', () => {
     const count = 1500;
     for (let i = 0; i < count; i++) new PageScanner(vehicleContract).push(Buffer.from('[{"id":1,"new":"'));
-    // Each has more than 256 KiB: had all of them kept theirs, it would be twice as much.
+    // Each scan has more than 256 KiB. If all of them kept theirs, it would be twice as much.
     expect(process.memoryUsage().external).toBeLessThan((count << 18) / 2);
   });
 

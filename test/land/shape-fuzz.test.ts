@@ -28,7 +28,7 @@ const streams = [
   },
 ] as const;
 
-/** JSON tokens that may stand where another was. */
+/** JSON tokens to replace a value with. */
 const tokens = fc.oneof(
   fc.constantFrom(
     'null',
@@ -66,13 +66,13 @@ const tokens = fc.oneof(
 
 const MARK = '\u0001mark\u0001';
 
-/** Every place of a record at which a value stands, as the steps that lead to it. */
+/** Every position in a record that has a value, as the steps that lead to it. */
 function placesOf(value: unknown, steps: readonly PropertyKey[] = []): (readonly PropertyKey[])[] {
   if (typeof value !== 'object' || value === null) return [steps];
   return [steps, ...Object.entries(value).flatMap(([name, member]) => placesOf(member, [...steps, name]))];
 }
 
-/** The record's text with the value at one place replaced by a token. */
+/** The text of a record with one of its values replaced by a token. */
 function replaced(text: string, choose: number, token: string): string {
   const record: unknown = JSON.parse(text);
   const places = placesOf(record).slice(1);
@@ -85,7 +85,7 @@ function replaced(text: string, choose: number, token: string): string {
 const accepts = (schema: z.core.$ZodType & z.ZodType, text: string): boolean =>
   schema.safeParse(JSON.parse(text)).success;
 
-/** The schema of an archived lot takes amounts as numbers alone, so that texts of digits are left out there. */
+/** The schema of an archived lot accepts amounts only as numbers, so its tokens include no texts of digits. */
 const tokensFor = (name: string): fc.Arbitrary<string> =>
   name === 'archived lots' ? tokens.filter((token) => !/^"-?\d+(\.\d+)?"$/.test(token)) : tokens;
 

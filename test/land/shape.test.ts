@@ -9,10 +9,10 @@ import { cut, pageOf, scanChunks, scanText } from './support.js';
 
 const plain = { id: 1, lots: [{ id: 2, updated_at: '2026-09-09 19:37:39' }] };
 
-/** Scans records written as JSON text, so that numbers keep their form. */
+/** Scans records given as JSON text, so that numbers keep their form. */
 const scanRaw = (...records: readonly string[]) => scanText(`{"data":[${records.join(',')}]}`).scan;
 
-/** A vehicle with one member, or whose lot has one. */
+/** A vehicle with one more member, or with a lot that has one. */
 const vehicle = (member: string): string => `{"id":1,${member}}`;
 const withLot = (member: string): string => `{"id":1,"lots":[{"id":2,${member}}]}`;
 const withImages = (member: string): string => withLot(`"images":{${member}}`);

@@ -13,7 +13,7 @@ const contract = contractOf(z.looseObject({ at: timestamp('Any time.') }));
 const reportSchema = z.looseObject({ at: reportDate('Any date of a report.') });
 const reportContract = contractOf(reportSchema);
 
-/** Whether the scanner takes each text for a timestamp. */
+/** Whether the scanner accepts each text as a timestamp. */
 const scanned = (text: string): boolean =>
   scanText(pageOf([{ at: text }]), contract).scan.misfits.length === 0;
 
@@ -27,7 +27,7 @@ const parts = fc.record({
   second: fc.integer({ min: 0, max: 61 }),
 });
 
-/** The calendar of JavaScript as the judge: a moment is real when its parts come back as they went in. */
+/** The calendar of JavaScript decides. A moment is real if its parts come back unchanged. */
 function isReal({
   year,
   month,
@@ -82,7 +82,7 @@ const nearly = fc
       );
     }, text),
   )
-  // A text that JSON writes with an escape is always read the slow way.
+  // A text that JSON escapes is always read the slow way.
   .filter((text) => JSON.stringify(text) === `"${text}"`);
 
 describe('timestamps', () => {
@@ -171,7 +171,7 @@ describe('timestamps', () => {
 });
 
 describe('dates of reports', () => {
-  /** What the scanner and the validation say of a text. */
+  /** Whether the scanner and the validation accept a text. */
   const taken = (text: string): boolean[] => [
     scanText(pageOf([{ at: text }]), reportContract).scan.misfits.length === 0,
     reportSchema.safeParse({ at: text }).success,

@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'lotlake-check-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
-/** Checks the lines of a page and gives the lines that were kept beside the result. */
+/** Checks the lines of a page. Returns the result with the lines that were kept. */
 async function check(lines: readonly (string | Buffer)[], name: StreamName = 'cars') {
   const file = join(folder, `page-${files++}.ndjson.gz`);
   writeFileSync(
@@ -32,7 +32,7 @@ async function check(lines: readonly (string | Buffer)[], name: StreamName = 'ca
   return { ...result, rejects, sizes, clean: readFileSync(`${file}.clean`) };
 }
 
-/** The only reject of a page that consists of one record. */
+/** The only reject of a page with one record. */
 async function rejectOf(line: string | Buffer, name: StreamName = 'cars'): Promise<Reject | undefined> {
   const { rejects } = await check([line], name);
   expect(rejects.length).toBeLessThanOrEqual(1);

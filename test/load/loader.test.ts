@@ -68,7 +68,7 @@ const loaderOf = (session: Session = opened.session): Loader =>
     warn: (text) => warnings.push(text),
   });
 
-/** The session of the tests, whose statements fail with what `faultOf` says of them. */
+/** The session of the tests. A statement fails if `faultOf` returns a message for it. */
 const failing = (faultOf: (sql: string) => string | undefined): Session => ({
   ...opened.session,
   memoryBytes: opened.session.memoryBytes,
@@ -176,7 +176,7 @@ describe('the loader of a pass', () => {
     const nameOrNumber = 'coalesce(selling_branch_name, selling_branch_number)';
     expect(await column('lots', nameOrNumber, 'lot_id')).toEqual(texts);
     expect(await column('lots', 'selling_branch_id', 'lot_id')).toEqual([null, 1, null, 1, null, 1]);
-    // A whole number is the id of the airbags, and members of an object are unknown ones.
+    // A whole number is the id of the airbags. Members of an object are unknown to the contract.
     const airbags = 'coalesce(airbags_name, cast(airbags_id as varchar), extra)';
     expect(await column('lots', airbags, 'lot_id')).toEqual([...texts.slice(0, 5), '{"airbags.of":"b"}']);
   });
@@ -247,7 +247,7 @@ describe('the loader of a pass', () => {
   });
 
   describe('of three pages that is loaded page by page', () => {
-    /** What a statement over the records of some of the pages fails with. */
+    /** Fails the statements over the records of some of the pages. */
     const faults = (whole: string, second?: string) =>
       failing((sql) => {
         if (!sql.includes('read_json(')) return undefined;

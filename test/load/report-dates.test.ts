@@ -18,7 +18,7 @@ afterAll(() => {
 
 let batches = 0;
 
-/** Loads one vehicle with these reports, and reads what is staged of a table. */
+/** Loads one vehicle with these reports, and reads the staged rows of a table. */
 async function staged(vehicle: object, table: string, columns: string) {
   const stage = join(folder, `stage-${batches++}`);
   const path = join(folder, 'records.ndjson');
@@ -41,7 +41,7 @@ async function staged(vehicle: object, table: string, columns: string) {
 
 const head = { report_id: 'r-1', vehicle_ref: { domain_id: 12, listing_id: '300' } };
 
-/** An event's instant, local time and offset as one text, from the text of the feed. */
+/** The instant, local time and offset of an event with this date, as one text. */
 async function eventDates(
   given: readonly (readonly [occurred_at: string | null, precision: string | null])[],
 ) {

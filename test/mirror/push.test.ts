@@ -23,7 +23,7 @@ beforeEach(() => {
   store.after = () => void readWhole(store);
 });
 
-/** What a push leaves: names, and what every object holds but for times. */
+/** The names and contents of all objects after a push, without times. */
 const contentOf = ({ objects }: MemoryStore) =>
   new Map([...objects].map(([name, { body }]) => [name, body.toString()] as const).sort());
 
@@ -82,7 +82,7 @@ describe('a push', () => {
 });
 
 describe('a push that dies', () => {
-  /** Calls of an uninterrupted push of two nights. */
+  /** Number of calls of an uninterrupted push of two nights. */
   const callsOf = async (): Promise<number> => {
     let calls = 0;
     const counted = memoryStore();

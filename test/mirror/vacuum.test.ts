@@ -28,7 +28,7 @@ const vacuum = (more: object = {}) =>
 const parquet = (): string[] => [...store.objects.keys()].filter((name) => name.endsWith('.parquet'));
 const current = () => JSON.parse(store.objects.get('current.json')?.body.toString() ?? '');
 
-/** Each night is pushed at its time. The heads of the tables are left out; what becomes of them is a test of its own. */
+/** Pushes each night at its time. The heads of the tables are left out; another test is about them. */
 beforeEach(async () => {
   killed.at = '';
   store = memoryStore();

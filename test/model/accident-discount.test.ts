@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => lake.close());
 
-/** A listing: its number, what it asks and what its reports say. */
+/** A listing: its number, its asking price and the content of its reports. */
 interface Listing {
   readonly number: number;
   readonly asks: number | null;

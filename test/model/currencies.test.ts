@@ -28,7 +28,7 @@ const vehicles = [{ vehicle_id: 10, ...ford }];
 const country = (location_country_iso: string | null): Given => ({ location_country_iso });
 
 let next = 1;
-/** Lots that differ in their price and currency alone, with all amounts that a lot can have. */
+/** Lots that differ only in price and currency, with all amounts that a lot can have. */
 const sold = (prices: readonly number[], rest: Given): Given[] =>
   prices.map((final_bid) =>
     lot({
@@ -48,7 +48,7 @@ const sold = (prices: readonly number[], rest: Given): Given[] =>
 const american = () => sold([1000, 1010, 1020, 1030, 1040, 1050], country(' us'));
 const canadian = () => sold([5000, 5010, 5020, 5030, 5040, 5050], country('CA '));
 
-/** Marts that group by the facts of a lot, and the statistics of amounts that they have. */
+/** Marts that group by the facts of a lot, with their statistics of amounts. */
 const AMOUNTS = {
   price_trends: [
     'price_mean',
@@ -80,7 +80,7 @@ async function compute(lots: readonly Given[], ...marts: readonly string[]): Pro
   await test(...marts);
 }
 
-/** Computes the marts of the same lots once more, by rules of the user. */
+/** Computes the marts of the same lots again, with rules of the user. */
 async function recompute(rules: readonly string[], ...marts: readonly string[]): Promise<void> {
   const seeds = join(lake.folder, 'seeds');
   mkdirSync(seeds, { recursive: true });
@@ -92,14 +92,14 @@ async function recompute(rules: readonly string[], ...marts: readonly string[]):
 
 const HEADER = 'domain_id,country_iso,currency,certainty,reason';
 
-/** Sees that the data tests of marts pass. */
+/** Expects the data tests of marts to pass. */
 async function test(...marts: readonly string[]): Promise<void> {
   const results = await runDataTests(lake.connection, testsOf(...marts));
   const failed = results.filter(({ severity, failures }) => severity === 'error' && failures > 0);
   expect(failed.map(({ model, test: name, sample }) => ({ model, name, sample }))).toEqual([]);
 }
 
-/** The rows of each mart, the most detailed level alone, by currency. */
+/** The rows of each mart by currency, only at the most detailed level. */
 async function groups(): Promise<Map<string, Row[]>> {
   const found = new Map<string, Row[]>();
   for (const mart of MARTS) {
@@ -113,7 +113,7 @@ async function groups(): Promise<Map<string, Row[]>> {
 }
 
 it('every mart with a currency in its key is tested here', () => {
-  // Those with a market in their key come from the fit; test/model/pricing judges them.
+  // Marts with a market in their key come from the fit; test/model/pricing tests them.
   const grouped = readModels().filter(({ key }) => key.includes('currency') && !key.includes('market'));
   const elsewhere = ['accident_discount', 'regional_prices'];
   expect(grouped.map(({ name }) => name).sort()).toEqual([...MARTS, ...elsewhere].sort());

@@ -4,7 +4,7 @@ import { type Given, openMarts } from './support.js';
 
 const marts = openMarts('data_health');
 const { query } = marts;
-/** Computes the mart, with a vehicle for each lot. */
+/** Computes the mart with a vehicle for each lot. */
 const compute = (given: Readonly<Record<string, readonly Given[]>>) => marts.compute(apart(given));
 
 describe('data_health', () => {
@@ -130,7 +130,7 @@ describe('data_health', () => {
     expect(await figures('minutes')).toEqual(of([30.5, false], [30.5, false], [30.5, false]));
   });
 
-  /** Alarms that stand, as `run_id subject metric`, without those of empty columns. */
+  /** Current alarms as `run_id subject metric`, without the alarms about empty columns. */
   const standing = async () => {
     const found = await query(`select run_id || ' ' || subject || ' ' || metric as alarm from data_health
        where is_alarm and is_current and metric <> 'null_share' order by 1`);

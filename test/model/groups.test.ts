@@ -35,7 +35,7 @@ const titled = (titles: readonly (readonly [string | null, string | null])[]) =>
     lot({ lot_id: i + 1, title_name, detailed_title_name }),
   );
 
-/** Rows that the check of unmapped names finds. */
+/** Rows that the check of unmapped names returns. */
 async function unmapped() {
   const results = await runDataTests(lake.connection, testsOf(...MARTS));
   return results.find(({ test }) => test === CHECK)?.failures;

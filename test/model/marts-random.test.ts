@@ -29,7 +29,7 @@ const rawAmount = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 100, max: 999_999 }).map((cents) => cents / 100) },
   { weight: 1, arbitrary: fc.constantFrom(0, -5, 0.99, 1, 5_000_000, 5_000_000.01, 99_999_999_999) },
 );
-/** Few amounts, so that a bid is often the Buy Now price. */
+/** There are few amounts, so a bid is often the Buy Now price. */
 const fewAmounts = maybe(fc.constantFrom(0, 4000, 4500.5));
 const amount = maybe(
   fc.oneof({ weight: 4, arbitrary: rawAmount }, { weight: 1, arbitrary: fc.constantFrom(4000, 4500.5) }),
@@ -55,7 +55,7 @@ const lotFacts = fc.record({
   repair: amount,
   before: amount,
 });
-/** A lot of a few models that was sold some months ago: enough of them for statistics. */
+/** A lot of one of a few models that was sold some months ago, to have enough values for statistics. */
 const plainSale: typeof lotFacts = fc
   .record({
     rough: lotFacts,
@@ -93,7 +93,7 @@ const rawArchiving = fc.record({
   finalBidAt: maybe(instant),
   buyNow: fewAmounts,
 });
-/** An archiving, or one of a sale that follows from it. */
+/** An archiving, or the archiving of a sale. */
 const archiving = fc.oneof(
   rawArchiving,
   fc.tuple(rawArchiving, fc.integer({ min: 100, max: 999_999 })).map(([raw, cents]) => ({
@@ -112,13 +112,13 @@ const models = [
   { manufacturer: 1, model: 12, generation: 121 },
   {},
 ];
-/** Passes, every two days, over one source after the other; in between none for ten days. */
+/** Passes every two days, over one source after the other, with a gap of ten days. */
 const PASSES = [
   { source: 3, from: NOW - 70 * DAY, to: NOW - 40 * DAY },
   { source: 3, from: NOW - 30 * DAY, to: NOW },
   { source: 1, from: NOW - 20 * DAY, to: NOW },
 ];
-/** Of auctions within 12 hours of the last pass only sales can be settled. */
+/** In the 12 hours before the last pass, only sales can be settled. */
 const SPANS = PASSES.map(({ source, from, to }) => ({ domain: source, from, to: to - 12 * HOUR }));
 const world: fc.Arbitrary<OracleWorld> = fc
   .record({
@@ -139,14 +139,14 @@ const world: fc.Arbitrary<OracleWorld> = fc
     spans: SPANS,
     lots: [
       ...lots.map((lot, id): OracleLot => ({ id, ...lot })),
-      // Vehicles of one source each, which show that the source is there.
+      // Vehicles of one source each. They show that the source is there.
       ...[1, 3, 12].map(
         (domain): OracleLot => ({ ...empty, id: 900 + domain, vehicle: 900 + domain, domain }),
       ),
     ],
     prices: prices.flatMap((price, id): OraclePrice[] => (price.lot < lots.length ? [{ id, ...price }] : [])),
     archivings,
-    // The last ones are not known.
+    // The last vehicles are unknown.
     vehicles: Array.from({ length: 58 }, (_, place) => ({
       id: place + 1,
       ...models[place % models.length],
@@ -156,7 +156,7 @@ const world: fc.Arbitrary<OracleWorld> = fc
 const at = (instant: number | null): string | null =>
   instant === null ? null : new Date(instant).toISOString();
 
-/** The rows of a world as the lake holds them. */
+/** The lake rows of a world. */
 function tablesOf(given: OracleWorld): Record<string, Given[]> {
   return {
     runs: [{ run_id: 'r', started_at: at(given.now), minimum_group: 5, relisting_days: given.relistingDays }],
@@ -167,7 +167,7 @@ function tablesOf(given: OracleWorld): Record<string, Given[]> {
           ...{ complete: false, sources: `[${source}]`, started_at: at(from + night * 2 * DAY) },
         })),
       ),
-      // A pass over other vehicles says nothing about these.
+      // A pass over the archive feed says nothing about these vehicles.
       { pass_id: 'a', stream: 'archived_lots', state: 'sealed', started_at: at(given.now + 9 * HOUR) },
     ],
     vehicles: given.vehicles.map((vehicle) => ({
@@ -219,7 +219,7 @@ function tablesOf(given: OracleWorld): Record<string, Given[]> {
   };
 }
 
-/** Numbers as they are compared: amounts are rounded to the cent in the marts. */
+/** Numbers in the form that is compared, because the marts round amounts to the cent. */
 function compared(row: Readonly<Record<string, unknown>>, key: RegExp): Record<string, unknown> {
   const numbers = Object.entries(row).filter(([name]) => !key.test(name));
   return Object.fromEntries(

@@ -6,7 +6,7 @@ import { base, lot, SOLD } from './cases.js';
 import { GONE, listing, report } from './report-cases.js';
 import { computeMarts, fill, type Given, openLake, type TestLake, testsOf } from './support.js';
 
-/** Tables that a feed need not fill, or whose keys need not be those of the lots. */
+/** Tables that a feed may leave empty, or whose keys may differ from those of the lots. */
 const OPTIONAL = [
   'archived_lots',
   'checked_items',
@@ -18,7 +18,7 @@ const OPTIONAL = [
   'statistics',
 ];
 
-/** Those that the helper for marts does not empty. */
+/** Tables that the helper for marts does not empty. */
 const OWN = OPTIONAL.filter((table) => table !== 'archived_lots');
 
 const checks = readChecks();

@@ -11,7 +11,7 @@ const marts = openMarts(
   'reserve_gap',
 );
 
-/** Computes the marts of what is given; their tests and checks must pass. */
+/** Computes the marts of the given rows. Their tests and checks must pass. */
 async function compute(given: Readonly<Record<string, readonly Given[]>>): Promise<void> {
   await marts.compute(apart({ ...base, ...given }));
 }
@@ -20,11 +20,11 @@ const BEGIN = '2026-08-21T02:00:00Z';
 const begun = (rest: Given = {}): Given => lot({ first_seen_at: BEGIN, seller_reserve_price: 900, ...rest });
 const passes = nights(BEGIN, '2026-09-10T02:00:00Z');
 
-/** Lots that were there on the first night: what they were offered for before did not sell them. */
+/** Lots that were there on the first night, so their earlier offers did not sell them. */
 const survivors = Array.from({ length: 6 }, (_, place) => begun({ lot_id: place }));
 const unsold = (day: string) =>
   survivors.map(({ lot_id = null }) => entry(`${day}T15:00:00Z`, 8, 800, { lot_id }));
-/** Lots that were auctioned on a day, half of them sold. */
+/** Lots that were auctioned on one day. Half of them were sold. */
 const auctioned = (from: number, day: string, rest: Given = {}) =>
   Array.from({ length: 6 }, (_, place) =>
     begun({
@@ -147,7 +147,7 @@ describe('observed_spans', () => {
 
   it('begin for each source with the first pass that brought it, and ignore passes that did not cover it', async () => {
     const lots = [seen('08-01'), seen('08-04', { lot_id: 2, domain_id: 1 })];
-    // DuckDB reads a list from such a text.
+    // DuckDB reads such a text as a list.
     const passes = [
       pass('08-01'),
       pass('08-03', { hidden: '[3]' }),

@@ -139,7 +139,7 @@ describe('own models', () => {
   it('are beside the settings file, or in the configured folder', () => {
     const cwd = folderOf({ 'models/a.sql': '', 'other/lotlake.config.json': '{}', 'other/models/a.sql': '' });
     const folderIn = (flags: object) => readConfig(flags, { env: {}, cwd }).models;
-    // A folder of that name may be somebody else's.
+    // A folder of that name may belong to something else.
     expect(folderIn({})).toBeUndefined();
     expect(folderIn({ configFile: 'other/lotlake.config.json' })).toBe(join(cwd, 'other', 'models'));
     expect(folderIn({ models: 'other' })).toBe(join(cwd, 'other'));

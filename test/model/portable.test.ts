@@ -10,7 +10,7 @@ import { OWN_FUNCTIONS, onlyDuckDB } from './portable.js';
 
 const connection = await (await DuckDBInstance.create()).connect();
 
-/** Rules that Spark does not run; their .yml says why. */
+/** Rules that Spark does not run. Their .yml says why. */
 const ofDuckDB = new Set(rules.flatMap(({ name, only_duckdb }) => (only_duckdb === undefined ? [] : [name])));
 
 const files = ['flatten', 'members', 'marts', 'checks', 'reconcile'].flatMap((folder) =>

@@ -18,7 +18,7 @@ const vehicles = [
 ];
 
 let next = 1;
-/** Lots of one vehicle, each sold for one of the prices. */
+/** Lots of one vehicle, each sold at one of the prices. */
 const sold = (prices: readonly number[], rest: Given = {}): Given[] =>
   prices.map((final_bid) =>
     lot({
@@ -31,7 +31,7 @@ const sold = (prices: readonly number[], rest: Given = {}): Given[] =>
     }),
   );
 
-/** Computes the marts of some lots, sees that their tests pass, and gives the rows of a query. */
+/** Computes the marts of some lots, expects their tests to pass, and returns the rows of a query. */
 async function query(lots: readonly Given[], sql: string, given: Readonly<Record<string, Given[]>> = {}) {
   await marts.compute(apart({ ...base, vehicles, ...given, lots }));
   return marts.query(sql);

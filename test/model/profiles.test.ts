@@ -9,7 +9,7 @@ async function compute(given: Readonly<Record<string, readonly Given[]>>): Promi
 }
 
 let next = 1;
-/** Lots of a seller that were auctioned once, the first `sold` of them sold. */
+/** Lots of a seller with one auction each. The first `sold` lots were sold. */
 const offers = (seller_name: string | null, offered: number, sold: number, rest: Given = {}): Given[] =>
   Array.from({ length: offered }, (_, place) =>
     lot({
@@ -39,7 +39,8 @@ describe('the rate of a seller', () => {
       offers('One', 1, 1),
     ];
     await compute({ lots: [...planted.flat(), ...offers('Elsewhere', 9, 3, { domain_id: 1 })] });
-    // By exact fractions in Python: mean 212/341, correlation 0.071607, so that the mean weighs 12.9652 attempts.
+    // Computed with exact fractions in Python: mean 212/341, correlation 0.071607, so the mean has the weight of
+    // 12.9652 attempts.
     const columns = ['sell_through', 'sell_through_shrunk', 'sell_through_low', 'sell_through_high'];
     expect(await sellers(...columns)).toEqual({
       most: [0.7, 0.6952, 0.6304, 0.7531],

@@ -143,7 +143,7 @@ describe('check_breakdown', () => {
 
 describe('claim_history', () => {
   let position = 1;
-  /** An event with this date, and what load keeps of it: the local time up to the precision. */
+  /** An event with this date, and what load keeps of the date: the local time up to its precision. */
   const event = (given: string | null, date_precision_key: string | null, rest: Given = {}): Given => {
     const characters = { year: 4, month: 7, day: 10, datetime: 19 }[date_precision_key?.trim() ?? ''];
     return {

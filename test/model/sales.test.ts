@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => lake.close());
 
-/** The attempts of what is given, as `day outcome reason price`. */
+/** The attempts of the given rows, as `day outcome reason price`. */
 async function attempts(
   given: Readonly<Record<string, readonly Given[]>>,
   ...marts: readonly string[]

@@ -20,7 +20,7 @@ function seedsOf(name: string, files: Readonly<Record<string, string>>): string 
   return path;
 }
 
-/** The rows of currency_rules among models. */
+/** The rows of currency_rules in these models. */
 async function rulesOf(models: readonly Model[]) {
   const opened = await openTemporarySession({ memory: '200MB' });
   try {

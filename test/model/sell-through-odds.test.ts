@@ -60,7 +60,7 @@ describe('the next attempt', () => {
 });
 
 describe('the probability', () => {
-  /** The same numbers from 0 to 1 in each run. */
+  /** The same random numbers from 0 to 1 in each run. */
   function* numbers(): Generator<number> {
     for (let state = 12345; ; ) {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -68,7 +68,10 @@ describe('the probability', () => {
     }
   }
 
-  /** Makes with 1 to 60 attempts by sellers of two types, whose share of sold lots is planted, and an open lot of each. */
+  /**
+   * Makes with 1 to 60 attempts by sellers of two types, and an open lot in each of these groups. `shareOf` plants the
+   * share of sold lots.
+   */
   function plant(shareOf: (make: number, seller: number, random: () => number) => number) {
     const draws = numbers();
     const random = (): number => Number(draws.next().value);

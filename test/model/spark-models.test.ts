@@ -9,7 +9,7 @@ import { temporaryFolder } from '../pipelines/support.js';
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-/** A command in the place of Spark: it keeps the script, and answers the steps in order. */
+/** A command in place of Spark. It keeps the script and answers the steps in order. */
 function answering(...answers: readonly string[]): readonly string[] {
   const path = join(folder.path, 'spark-sql');
   const said = ['-- lotlake on Spark 4.1.4', ...answers.flatMap((line) => [line, '-- lotlake step'])];

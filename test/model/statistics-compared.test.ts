@@ -4,7 +4,7 @@ import { type Given, openMarts } from './support.js';
 
 const marts = openMarts('statistics_compared');
 const { query } = marts;
-/** Computes the mart, with a vehicle for each lot. */
+/** Computes the mart with a vehicle for each lot. */
 const compute = (given: Readonly<Record<string, readonly Given[]>>) => marts.compute(apart(given));
 
 describe('statistics_compared', () => {

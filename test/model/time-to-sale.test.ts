@@ -4,7 +4,7 @@ import { type Given, openMarts } from './support.js';
 
 const { ask, compute, query } = openMarts('time_to_sale', 'relisting');
 
-/** Answers a query over lots that may share a vehicle. */
+/** Runs a query over lots that may share a vehicle. */
 async function askTogether(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
   await compute({ ...base, ...given });
   return query(sql);
@@ -62,13 +62,13 @@ describe('time_to_sale', () => {
     const created = (lot_id: number, created_at: string, vehicle_id: number, rest: Given): Given =>
       lot({ lot_id, vehicle_id, created_at, final_bid: 900, ...rest });
     const ids = [11, 12, 13, 14, 15];
-    // Vehicles that stand on one source alone show since when it is observed.
+    // Vehicles on only one source show since when that source has been observed.
     const alone = [
       created(901, '2026-01-01', 901, { sale_date: null }),
       created(902, '2026-01-01', 902, { sale_date: null, domain_id: 1, domain_name: 'iaai_com' }),
     ];
     const cars = ids.flatMap((id) => [
-      // Sold before, half a year ago, and now over a sale that did not hold.
+      // It was sold half a year ago, and again now, after a sale that did not hold.
       created(id, '2026-01-01', id, { sale_date: '2026-02-01T15:00:00Z', status_id: SOLD }),
       created(id + 100, '2026-07-01', id, {
         ...{ sale_date: '2026-07-11T15:00:00Z', status_id: SOLD, domain_id: 1, domain_name: 'iaai_com' },

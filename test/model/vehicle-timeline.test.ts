@@ -22,7 +22,7 @@ const change = (field: string, date: string, old_value: string | null, new_value
   ...{ lot_id: 1, vehicle_id: 10, domain_id: 3, field, seen_at: day(date), old_value, new_value },
 });
 
-/** Columns of the timeline of these tables, whose data tests must pass. */
+/** Columns of the timeline of these tables. The data tests must pass. */
 async function timeline(given: Readonly<Record<string, readonly Given[]>>, columns: string) {
   for (const table of TABLES) await fill(lake.connection, table, given[table] ?? []);
   await computeMarts(lake, { ...base, ...given }, ...MARTS);
@@ -31,7 +31,7 @@ async function timeline(given: Readonly<Record<string, readonly Given[]>>, colum
   return texts(lake, `select ${columns} from vehicle_timeline order by vehicle_id, place`);
 }
 
-/** Rolled-back readings and the highest ones before them, of vehicles that are listed again and again. */
+/** Rolled-back readings with the highest readings before them, of vehicles that are listed again and again. */
 async function rolledBack(...vehicles: readonly (readonly Given[])[]): Promise<unknown[][]> {
   const lots = vehicles.flatMap((own, vehicle) =>
     own.map((each, place) => ({ ...each, vehicle_id: vehicle, lot_id: 100 * vehicle + place })),

@@ -7,7 +7,7 @@ import { type Given, openMarts } from './support.js';
 
 const marts = openMarts('vin_facts');
 
-/** What vin_facts says of one vehicle. */
+/** The row of vin_facts for one vehicle. */
 async function factsOf(vin: string | null, rest: Given = {}) {
   const vehicles = [{ vehicle_id: 1, vin, ...rest }];
   await marts.compute({ ...base, vehicles });
@@ -56,7 +56,7 @@ it.each([null, '', ' '])('a vehicle without a VIN has no row: %j', async (vin) =
   expect(await factsOf(vin)).toBeUndefined();
 });
 
-// Runs are of 2026. The tenth character is K: 1989 or 2019.
+// The runs are in 2026. The tenth character is K, which means 1989 or 2019.
 it.each([
   ['by the seventh character, if built in North America', '1FT00000XK0000001', car('Ford', 2019), 1989],
   ['by the seventh character, if built in North America', '1FT000A0XK0000001', car('Ford', 1989), 2019],

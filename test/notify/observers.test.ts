@@ -29,7 +29,7 @@ const published = (attempt: number, more: Partial<RunRecord> = {}): RunRecord =>
 const configWith = (env: Record<string, string>): Config =>
   readConfig({ output: folder.path }, { env, cwd: folder.path });
 
-/** Samples of a text of metrics by name and labels. */
+/** Samples of a metrics text, by name and labels. */
 const samplesOf = (text: string): Record<string, number> =>
   Object.fromEntries(
     text
@@ -82,7 +82,7 @@ describe('metrics', () => {
 });
 
 describe('lineage', () => {
-  /** As the published schema of OpenLineage has it. */
+  /** A facet in the published schema of OpenLineage. */
   const facet = z.looseObject({ _producer: z.string(), _schemaURL: z.url() });
   const dataset = z.looseObject({
     namespace: z.string(),

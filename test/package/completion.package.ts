@@ -9,14 +9,14 @@ const folder = sharedFolder();
 afterAll(() => folder.remove());
 writeFileSync(join(folder.path, 'lotlake'), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`);
 chmodSync(join(folder.path, 'lotlake'), 0o755);
-// The login shell is another one than the one that asks.
+// The login shell differs from the shell that asks.
 const env = { PATH: [folder.path, process.env.PATH].join(delimiter), HOME: folder.path, SHELL: '/bin/other' };
 
-/** How each shell is asked what completes the words; the last word is the one under the cursor. */
+/** Scripts that ask each shell for completions. The last word is under the cursor. */
 const ASKS: Readonly<Record<string, (words: readonly string[]) => string>> = {
   bash: (words) =>
     `eval "$(lotlake completion bash)"; COMP_WORDS=(${quoted(words)}); COMP_CWORD=${words.length - 1}; _lotlake; printf '%s\\n' "\${COMPREPLY[@]}"`,
-  // Stands in for the widget of the line editor: prints what it would offer.
+  // Replaces the widget of the line editor, and prints what it would offer.
   zsh: (words) =>
     `compdef() { : }; _describe() { print -l -- \${(P)2} }; _files() { print files }; eval "$(lotlake completion zsh)"; words=(${quoted(words)}); CURRENT=${words.length}; _lotlake`,
   fish: (words) => `lotlake completion fish | source; complete -C '${words.join(' ')}'`,
@@ -32,7 +32,7 @@ describe.each(Object.entries(ASKS))('completion in %s', (shell, ask) => {
     call({ cwd: folder.path, env }, shell, '-c', ask(words))
       .trim()
       .split('\n')
-      // zsh and fish have descriptions, too.
+      // zsh and fish also print descriptions.
       .map((line) => line.split(/[:\t]/)[0] ?? '');
 
   it.runIf(isThere)('offers commands, pipelines, options and their values', () => {

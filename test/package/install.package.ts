@@ -91,7 +91,7 @@ describe.each([...nodes])(`installed for ${user} on Node %s`, (major, node) => {
   it('runs the example of docs/library.md, with its types', () => {
     chmodSync(project, 0o777);
     writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-    // npm notes there what it installs.
+    // npm writes the package that it installs into this file.
     chmodSync(join(project, 'package.json'), 0o666);
     as(project, 'npm', 'install', tarball);
     writeFileSync(join(project, 'example.ts'), example());

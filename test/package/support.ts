@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { packageRoot } from '../../src/config/package-root.js';
 
-/** Whom the package is installed for: a user without rights where this one may become it, by the number of `nobody`. */
+/** The user who installs the package: `nobody`, by number, if this process may become that user. */
 const IDS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 export const user = IDS.uid === undefined ? 'the same user' : `user ${IDS.uid}`;
 
-/** A folder that every user may enter, with one that every user may write to for each name. */
+/** A folder that every user may enter. `open` makes a folder in it that every user may write to. */
 export function sharedFolder() {
   const path = mkdtempSync(join(tmpdir(), 'lotlake-package-'));
   chmodSync(path, 0o755);
@@ -23,7 +23,7 @@ export function sharedFolder() {
   };
 }
 
-/** Runs a program to its end. Throws with what it said, if that was not success. */
+/** Runs a program and waits for its end. Throws with its output if it fails. */
 export function call(
   options: {
     readonly cwd: string;
@@ -47,16 +47,16 @@ export function call(
 export const here = (...command: string[]): string =>
   call({ cwd: packageRoot, env: process.env }, ...command);
 
-/** Runs programs as {@link user}, with one Node and a home of its own, and without the settings of this process. */
+/** Runs programs as {@link user}, with one Node version, its own home, and without the settings of this process. */
 export function userOf(node: string, home: string, ...folders: string[]) {
   const path = [...folders, dirname(node), process.env.PATH].join(delimiter);
-  // Certificates and proxies stay; npm hands its own settings, such as the cache, to what it runs.
+  // Certificates and proxies stay. npm passes its own settings, such as the cache, to child processes.
   const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|LOTLAKE_)/i.test(name));
   const env = { ...Object.fromEntries(kept), PATH: path, HOME: home };
   return (cwd: string, ...command: string[]): string => call({ cwd, env, ...IDS }, ...command);
 }
 
-/** The nodes to try: the one of this process, and others by way of the npm package `node`. */
+/** The Node versions to test: the version of this process, and others from the npm package `node`. */
 export function findNodes(folder: string): Map<string, string> {
   const nodes = new Map([[String(process.versions.node.split('.')[0]), process.execPath]]);
   for (const major of ['22', '24']) {

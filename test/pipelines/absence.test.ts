@@ -6,7 +6,7 @@ import { firstLot, need, recordsOf, vehicleAt } from '../served.js';
 import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 
 const world = createWorld({ vehicles: 200, seed: 8 });
-// Plain lots: what a rule says of a lot's date, status or amounts is for its cases in test/reconcile.
+// Plain lots. The cases in test/reconcile cover the effects of dates, statuses and amounts.
 const PLAIN = { sale_date: null, status: { id: 3, name: 'sale' }, bid: 100, buy_now: null, final_bid: null };
 const vehicles = recordsOf(world).map((vehicle) => ({
   ...vehicle,
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0)) await clean();
 });
 
-/** A service with the feed of the test and with totals, and a way to run nights over it. */
+/** A service whose feed the test sets, with totals, and a way to run nights over it. */
 async function feed() {
   const folder = temporaryFolder();
   let records: readonly unknown[] = vehicles;
@@ -84,7 +84,7 @@ describe('a night archives', () => {
         .map((vehicle, i) => (i === 70 ? { ...vehicle, id: {} } : vehicle))
         .filter((_, i) => !gone.includes(i)),
     );
-    // Of 70 and 71, which were there between 69 and 72, one came.
+    // 70 and 71 stood between 69 and 72; one of them came.
     expect(await active()).toEqual(ids(vehicles.filter((_, i) => i !== 10)));
     expect(await query(`select record_id, path from '$lake/rejects/*.parquet'`)).toEqual([
       { record_id: null, path: 'id' },

@@ -19,11 +19,11 @@ const folder = temporaryFolder();
 let service: Awaited<ReturnType<typeof serve>>;
 let records: ReturnType<typeof recordsOf>;
 
-/** What the service answers in place of the whole list of vehicles. */
+/** The answer of the service in place of the whole list of vehicles. */
 let answer: () => { status?: number; body: unknown };
 const whole = () => ({ body: lastPage(records) });
 const refused = () => ({ status: 403, body: { message: 'the key is not active' } });
-/** A list that says it has twice the vehicles that it gives. */
+/** A list whose total is twice the number of its vehicles. */
 const short = () => {
   const page = lastPage(records) as { meta: object };
   return { body: { ...page, meta: { ...page.meta, total: 2 * records.length, last_page: 1 } } };
@@ -69,7 +69,7 @@ async function statusOf(json: boolean, maxAge?: string): Promise<string> {
   return out();
 }
 
-/** Alarms as `lotlake status` has them. */
+/** Alarms as `lotlake status` prints them. */
 async function alarms(): Promise<string[]> {
   const found: { pipeline: string; subject: string; what: string }[] = JSON.parse(
     await statusOf(true),
@@ -143,7 +143,8 @@ describe('rejected records and new members', () => {
     expect(known).toMatch(
       /^drift: {4}1 member: lots\[\]\.paint_code of cars since \d+ Nov 2026, \d\d:\d0 UTC$/,
     );
-    // The next night tells of it no more as new; it stands since the first until the service sends it no more.
+    // The next night no longer reports it as new. It stays, dated to the first night, until the service stops sending
+    // it.
     const { drift } = await nightly(job());
     expect(drift).toMatchObject([
       { path: 'lots[].paint_code', since: expect.stringMatching(/^202611\d\dT/) },
@@ -158,7 +159,7 @@ describe('rejected records and new members', () => {
 });
 
 it('a run is held by a new member if the configuration says so, and the next one takes its pages', async () => {
-  // Half a surrogate pair, which DuckDB refuses in JSON.
+  // Half a surrogate pair, which DuckDB rejects in JSON.
   const coloured = records.map((record) => ({ ...record, 'paint\ud800': 'B5' }));
   answer = () => ({ body: lastPage(coloured) });
   const strict = { ...job().config, onDrift: 'hold' } as const;
@@ -174,7 +175,7 @@ it('a run is held by a new member if the configuration says so, and the next one
 it('status --max-age says whether the last successful nightly is too old', async () => {
   answer = whole;
   await night(whole);
-  // The clock of these runs stands in November 2026.
+  // The clock of these runs is in November 2026.
   const ended = FIRST + (runs - 1) * 600_000;
   await expect(statusOf(false, '1m')).rejects.toMatchObject({ code: 'LAKE_STALE', outcome: 'held' });
   const hours = Math.ceil((Date.now() - ended) / 3_600_000) + 1;

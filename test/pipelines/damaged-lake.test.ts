@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-/** The next night, with what the world is then. */
+/** Runs the next night over the current world. */
 const nextNight = (nights: number): ReturnType<Stage['night']> => {
   stage.sandbox.setClock(new Date(START + nights * 86_400_000));
   return stage.night();
@@ -27,12 +27,12 @@ const fileOf = (table: string): string => {
   const snapshot = realpathSync(current);
   return join(snapshot, readManifest(snapshot).tables[table]?.files[0]?.path ?? '');
 };
-/** Writes a file of this snapshot alone: another one may have it by a hard link. */
+/** Replaces a file of this snapshot only, because another snapshot may share it by a hard link. */
 const overwrite = (path: string, bytes: Uint8Array): void => {
   rmSync(path);
   writeFileSync(path, bytes);
 };
-/** What a lake knows of its rows and since when, by key. */
+/** The rows of a table by key, with the times since which the lake knows them. */
 const known = (lake: Lake, table: string, key: string): string[] =>
   rowsOf(lake, table)
     .map((row) => `${row[key]} ${row.first_seen_at} ${row.archived}`)
@@ -69,7 +69,7 @@ describe('a published snapshot that lacks a file', () => {
   it('is skipped in favour of the newest older one, and a rebuild restores what was seen in between', async () => {
     await nextNight(1);
     const second = await stage.lake();
-    // Of the vehicles, which every night writes anew, this snapshot has a file of its own.
+    // Every night writes the vehicles anew, so this snapshot has its own file of them.
     rmSync(fileOf('vehicles'));
     const { warnings } = await nextNight(2);
     expect(warnings.join()).toMatch(
@@ -86,7 +86,7 @@ describe('a published snapshot that lacks a file', () => {
     const first = await stage.lake();
     await nextNight(1);
     await nextNight(2);
-    // Landing holds the last night alone.
+    // Landing holds only the last night.
     const { code } = runLotlake(stage.output, 'vacuum');
     expect(code).toBe(0);
     const cars = readManifest(realpathSync(current)).pass_ids;
@@ -106,7 +106,7 @@ describe('a published snapshot that lacks a file', () => {
     const after = await stage.lake();
     const seen = new Map(rowsOf(after, 'vehicles').map((row) => [row.vehicle_id, row.first_seen_at]));
     for (const row of rowsOf(first, 'vehicles')) expect(seen.get(row.vehicle_id)).toBe(row.first_seen_at);
-    // One that left since the older snapshot is active until the next full pass lacks it.
+    // A vehicle that left since the older snapshot stays active until the next full pass lacks it.
     expect(activeIn(after)).toEqual(expect.arrayContaining([...stage.sandbox.world.activeIds()]));
     await nextNight(3);
     expect(activeIn(await stage.lake())).toEqual(stage.sandbox.world.activeIds());

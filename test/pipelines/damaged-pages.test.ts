@@ -53,7 +53,7 @@ const job = (more: ConfigInput = {}) => ({
   reporter: silentReporter(),
 });
 
-/** Runs a night and gives the pages of `/cars` that it asked for, and what it warned of. */
+/** Runs a night. Returns the pages of `/cars` that it requested, and its warnings. */
 async function night(more: ConfigInput = {}) {
   const before = service.requests.length;
   const { warnings } = await nightly(job(more));
@@ -90,7 +90,7 @@ async function expectWhole() {
   expect(found.map((row) => row.vehicle_id)).toEqual(world.activeIds());
 }
 
-/** Takes the checksums out of the ledger, as it was before there were any. */
+/** Removes the checksums from the ledger, as in a lake of an older lotlake. */
 function forgetChecksums() {
   const ledger = join(cars(), passes()[0] ?? '', 'pages.ndjson');
   const lines = readFileSync(ledger, 'utf8')
@@ -166,7 +166,7 @@ describe('a flipped byte in a landed page', () => {
     const [damaged] = passes();
     const { warnings } = await night({ paging: 'scroll' });
     expect(warnings).toContain('is abandoned');
-    // Two passes of one second have names in any order.
+    // The names of two passes from the same second are in any order.
     const ended = passes().map((pass) => ({ isDamaged: pass === damaged, state: passJson(pass).state }));
     expect(ended).toHaveLength(2);
     expect(ended).toContainEqual({ isDamaged: true, state: 'abandoned' });
@@ -187,7 +187,7 @@ describe('a flipped byte in a landed page', () => {
 describe('a page that fails to load', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  /** Lets every batch that is staged fail. */
+  /** Makes every batch fail when it is staged. */
   const failWith = (message: string) => {
     const run = DuckDBConnection.prototype.run;
     vi.spyOn(DuckDBConnection.prototype, 'run').mockImplementation(async function (

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/lotlake-error.js';
 import { describeError } from '../../src/run/describe-error.js';
 
-/** What Node throws where the system refuses a call. */
+/** The error that Node throws if the system refuses a call. */
 function systemError(name: string): Error {
   const message = `${name}: refused by the system, open '/srv/lake/file'`;
   return Object.assign(new Error(message), {

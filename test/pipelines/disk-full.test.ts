@@ -11,7 +11,7 @@ import type { KillPoint } from './kill-points.js';
 import { contentOf, placeEnv, startLotlake } from './lake-process.js';
 import { temporaryFolder } from './support.js';
 
-/** Long before the clock of the runs, which is the real one: no lot is sold while two lakes are compared. */
+/** Long before the real clock, which the runs use, so that no lot is sold while two lakes are compared. */
 const CLOCK = new Date('2026-08-18T02:00:00Z');
 const folder = temporaryFolder();
 const inFolder = (...names: readonly string[]): string => join(folder.path, ...names);
@@ -25,7 +25,7 @@ async function night(output: string): Promise<void> {
   expect(ended.code, ended.err).toBe(0);
 }
 
-/** Runs a shell script while the sandbox, which is in this process, answers. */
+/** Runs a shell script without blocking the sandbox, which is in this process. */
 function shell(
   script: string,
   more: NodeJS.ProcessEnv,
@@ -40,7 +40,7 @@ function shell(
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, err })));
 }
 
-/** Ways to a file system of our own, without privileges where the system lets users have namespaces. */
+/** Commands that give us a file system of our own. They need no privileges if users may create namespaces. */
 const UNSHARE = ['unshare', '-rm'];
 const isMountable =
   spawnSync('unshare', ['-rm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt'], { timeout: 5000 }).status === 0;
@@ -58,7 +58,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Where the disk gets full, and whether that is too late to hold the run up. */
+/** Points at which the disk gets full. `TOO_LATE` comes too late to stop the run. */
 const POINTS: readonly KillPoint[] = [
   'land.page-begun',
   'load.batch-begun',
@@ -67,7 +67,7 @@ const POINTS: readonly KillPoint[] = [
 ];
 const TOO_LATE: KillPoint = 'publish.sealed';
 
-/** Fills the disk while a run stands at each point, and gives the space back when the run has ended. */
+/** Fills the disk at each point while the run waits there, and frees the space when the run has ended. */
 const FILL = `
   mount -t tmpfs -o size=48m tmpfs "$LOTLAKE_OUTPUT" && cp -a "$FIRST/." "$LOTLAKE_OUTPUT/" || exit 1
   for point in $POINTS; do

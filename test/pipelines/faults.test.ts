@@ -51,7 +51,7 @@ async function stageOf(
 
 const pageOf = (query = ''): number => Number(new URLSearchParams(query).get('page') ?? 1);
 
-/** The fault for pages of `/cars`, the probe for the total left out. */
+/** A fault for pages of `/cars`, but not for the probe of the total. */
 const onCars =
   (choose: (page: number) => Fault | undefined) =>
   ({ path, page, query }: FaultRequest): Fault | undefined =>
@@ -146,7 +146,7 @@ describe('429', () => {
     const [date, seconds, none] = refused.map((entry) => ({
       at: entry.at.getTime(),
       again: log.find((one) => one.number > entry.number && one.query === entry.query)?.at.getTime() ?? 0,
-      // One request may have been under way.
+      // One request may have been in flight.
       others: log.filter((one) => one.number > entry.number + 1).map((one) => one.at.getTime()),
     }));
     const dated = Math.floor(((date?.at ?? 0) + 2000) / 1000) * 1000;
@@ -261,7 +261,7 @@ describe('a page that repeats forever', () => {
 
   beforeAll(async () => {
     stage = await open({ vehicles: 200 }, { perPage: 15 });
-    // The feed of a service that leaves totals out, whatever it is asked for.
+    // The feed of a service that leaves totals out of every answer.
     simple = await standBetween(stage.sandbox, (url) => {
       if (url.pathname === '/api/cars') url.searchParams.set('simple_paginate', '1');
       return url;
@@ -318,7 +318,8 @@ describe('a page that repeats forever', () => {
     const now = sandbox.world.activeIds();
     const more = activeIn(mended).filter((id) => !there.has(id));
     expect(activeIn(mended).filter((id) => there.has(id))).toEqual(now);
-    // Read forward, a page may lose its last record to the page before, so that a border proves nothing.
+    // If pages are read forward, a page may lose its last record to the page before, and the border then proves
+    // nothing.
     expect(more.filter((id) => now.filter((one) => one < id).length % 15 !== 0)).toEqual([]);
     expect(more.length).toBeLessThan(before.filter((id) => !there.has(id)).length);
     expect(differences(mended, recordsOf(sandbox.world), false)).toEqual([]);
@@ -328,7 +329,7 @@ describe('a page that repeats forever', () => {
 describe('a page past the end', () => {
   const size = (world: World): number => world.activeIds().length;
 
-  /** How far to move a world, and the page size with which its last page is not there any more then. */
+  /** How far to move a world, and a page size for which the last page is gone afterwards. */
   function shrinking(world: World): { hours: number; perPage: number } {
     for (let hours = 1; hours < 1000; hours++) {
       const later = size(world.at(hoursOn(world.clock, hours)));
@@ -386,7 +387,7 @@ describe('a page past the end', () => {
   });
 });
 
-/** Vehicles of a lake that are in none of the states as they are in the lake. */
+/** Vehicles whose rows in a lake match none of the states. */
 function mixedOf(lake: Lake, states: readonly World[], ids: readonly number[]): number[] {
   const versions = ids.map((id) => [
     ...new Set(states.map((state) => state.vehicleJson(id, { pricesHistory: true }))),
@@ -433,11 +434,11 @@ describe('a list that moves while it is paged', () => {
         expect(first.activeIds().length - throughout.length).toBeGreaterThan(2);
         const active = new Set(activeIn(lake));
         expect(throughout.filter((id) => !active.has(id))).toEqual([]);
-        // Whatever is active was so at some moment, or is known and not proven to be gone.
+        // Every active vehicle was in the list at some moment, or was known and is not proven to be gone.
         expect([...active].filter((id) => !lists.some((ids) => ids.has(id)) && !known.has(id))).toEqual([]);
         const ids = rowsOf(lake, 'vehicles').map((row) => Number(row.vehicle_id));
         expect(new Set(ids).size).toBe(ids.length);
-        // Every vehicle is as it was at one moment, not put together of several.
+        // Every vehicle is as it was at one moment, not a mixture of several.
         expect(mixedOf(lake, states, throughout)).toEqual([]);
         for (const id of ids) known.add(id);
       }

@@ -14,8 +14,8 @@ import { configFor, expectSameLake, readLake, silentReporter, temporaryFolder } 
 import { differences } from './world-oracle.js';
 
 /**
- * Lakes of every format that lotlake ever wrote, as `<format>-<commit>.tar.gz`: one night over the sandbox of 8 vehicles,
- * seed 5, at 02:00 on 18 November 2026.
+ * Lakes of every format that lotlake ever wrote, as `<format>-<commit>.tar.gz`. Each has one night over the sandbox of
+ * 8 vehicles, seed 5, at 02:00 on 18 November 2026.
  */
 const FORMATS = join(packageRoot, 'test', 'lake', 'formats');
 const fixtures = readdirSync(FORMATS).sort();
@@ -31,7 +31,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Lays a fixture out in a folder of its own. */
+/** Unpacks a fixture into its own folder. */
 function unpack(fixture: string, to = basename(fixture, '.tar.gz')): string {
   const output = join(folder.path, to);
   mkdirSync(output);
@@ -39,7 +39,7 @@ function unpack(fixture: string, to = basename(fixture, '.tar.gz')): string {
   return output;
 }
 
-/** The current lake without the columns of passes that formats before 3 lacked, and that a rebuild reads from landing. */
+/** The current lake without the columns of passes that formats before 3 lacked and a rebuild reads from landing. */
 async function readPublished(output: string): ReturnType<typeof readLake> {
   const lake = await readLake(join(output, 'lake', 'current'));
   return lake.set(
@@ -77,7 +77,7 @@ describe.each(fixtures)('the lake %s', (fixture) => {
     expect(runLotlake(output, 'verify').out).toMatch(/\nsound\n$/);
     const lake = await readLake(join(output, 'lake', 'current'));
     expect(differences(lake, recordsOf(sandbox.world), false)).toEqual([]);
-    // What was known is still known, and since when.
+    // Known rows are still known, and since the same time.
     const known = (rows: typeof before, table: string, id: string) =>
       (rows.get(table) ?? []).map((row) => `${row[id]} ${row.first_seen_at}`);
     expect(known(lake, 'lots', 'lot_id')).toEqual(expect.arrayContaining(known(before, 'lots', 'lot_id')));

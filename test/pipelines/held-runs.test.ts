@@ -6,7 +6,7 @@ import { rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const FIRST = Date.parse('2026-11-09T02:00:00Z');
 
-/** A data test that nothing passes. */
+/** A data test that always fails. */
 const failing: Partial<Modelling> = {
   models: [],
   checks: [
@@ -31,7 +31,7 @@ async function open() {
   return {
     stage,
     moveTo: (day: number) => stage.sandbox.setClock(new Date(FIRST + day * 86_400_000)),
-    /** Lists of held runs of all published ones, oldest first. */
+    /** Lists of held runs of all published runs, oldest first. */
     held: async () => {
       const runs = [...rowsOf(await stage.lake(), 'runs')];
       return runs
@@ -39,7 +39,7 @@ async function open() {
         .sort((a, b) => String(a.run_id).localeCompare(String(b.run_id)))
         .map((run) => (run.held as string[]).map((reason) => reason.replace(/:.*/s, '')));
     },
-    /** Runs of other pipelines that fail, as the last published run knows them. */
+    /** Failed runs of other pipelines, as the last published run knows them. */
     failingRuns: async () => {
       const runs = [...rowsOf(await stage.lake(), 'runs')];
       const last = runs.sort((a, b) => String(a.run_id).localeCompare(String(b.run_id))).at(-1);
@@ -68,7 +68,7 @@ describe('a run that was held', () => {
     moveTo(9);
     await stage.night();
     expect(await held()).toEqual([[], ['RECONCILE_SHRINK', 'MODEL_TESTS_FAILED'], []]);
-    // What published nothing is in the tables, too.
+    // Runs that published nothing are in the tables, too.
     const lake = await stage.lake();
     const ran = [...rowsOf(lake, 'runs')].sort((a, b) => Number(a.attempt) - Number(b.attempt));
     expect(ran.map(({ outcome, exit_code, error_code }) => [outcome, exit_code, error_code])).toEqual([
@@ -95,7 +95,7 @@ describe('a run that was held', () => {
     await expect(stage.run((options) => rebuild({ ...options, modelling: failing }))).rejects.toMatchObject({
       outcome: 'held',
     });
-    // Ids of runs are in order by the second.
+    // Ids of runs sort by the second.
     moveTo(3);
     await stage.night();
     expect(await held()).toEqual([['MODEL_TESTS_FAILED'], ['MODEL_TESTS_FAILED']]);

@@ -13,7 +13,7 @@ const HOUR = 3_600_000;
 const advance = ({ sandbox }: Stage, hours: number): void =>
   sandbox.setClock(new Date(sandbox.clock.getTime() + hours * HOUR));
 
-/** Inodes of the files of the lake's tables, marts and own tables left out. */
+/** Inodes of the files of the lake, without marts and lotlake's own tables. */
 function inodes({ output }: Stage, lake: Lake): Map<string, number> {
   const current = join(output, 'lake', 'current');
   return new Map(
@@ -28,7 +28,7 @@ function inodes({ output }: Stage, lake: Lake): Map<string, number> {
 }
 
 describe('an incremental run', () => {
-  // The tests are a story of one lake, in this order.
+  // The tests tell a story of one lake, in this order.
   let stage: Stage;
   beforeAll(async () => {
     const world = { vehicles: 150, seed: 41, clock: CLOCK };
@@ -99,7 +99,7 @@ describe('an incremental run', () => {
     stage.sandbox.setFaults(WITHOUT_CATALOG);
     const { result } = await stage.run(incremental);
     const [cars] = result.passes;
-    // 40 hours and the overlap of one, less the five minutes by which the run before was later.
+    // 40 hours and an overlap of one, minus the five minutes by which the earlier run was later.
     expect(cars?.manifest.request.minutes).toBe(41 * 60 - 5);
     expect(activeIn(await stage.lake())).toEqual(stage.sandbox.world.activeIds());
   });

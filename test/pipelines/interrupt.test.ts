@@ -9,10 +9,10 @@ import { contentOf, type Ended, interruptAt, type Started, startLotlake } from '
 import { temporaryFolder } from './support.js';
 import { isProbe } from './world-oracle.js';
 
-/** Long before the clock of the runs, which is the real one: no lot is sold while two lakes are compared. */
+/** Long before the real clock, which the runs use, so that no lot is sold while two lakes are compared. */
 const CLOCK = new Date('2026-08-18T02:00:00Z');
 const NIGHT = ['run', 'nightly', '--allow-shrink'];
-/** Within which an interrupted run ends, milliseconds. */
+/** Milliseconds within which an interrupted run ends. */
 const SOON = 5000;
 
 type Content = Awaited<ReturnType<typeof contentOf>>;
@@ -39,7 +39,7 @@ async function succeed(args: readonly string[], output: string): Promise<Ended> 
   return ended;
 }
 
-/** Pages of `/cars` that were asked for since a number of requests. */
+/** Pages of `/cars` that were requested after the first `since` requests. */
 function pagesAsked(since: number): number[] {
   return sandbox.requests
     .slice(since)
@@ -47,7 +47,7 @@ function pagesAsked(since: number): number[] {
     .map(({ query }) => Number(new URLSearchParams(query).get('page')));
 }
 
-/** Names of the pages of `/cars` that landing holds. */
+/** Names of the landed pages of `/cars`. */
 function pagesLanded(): string[] {
   const cars = join(layout.landing, 'cars');
   return readdirSync(cars).flatMap((pass) =>
@@ -57,7 +57,7 @@ function pagesLanded(): string[] {
   );
 }
 
-/** What an interrupted run must leave: the last snapshot, and nothing half done. */
+/** Expects what an interrupted run must leave: the last snapshot, and nothing unfinished. */
 function expectAtRest({ code, signal, err }: Ended): void {
   expect({ code, signal }, err).toEqual({ code: 130, signal: null });
   expect(err).toContain('interrupted: the last snapshot stays current');
@@ -86,12 +86,12 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Each interrupts a run that resumes the one before. */
+/** Each entry interrupts a run that resumes the run before. */
 const WAITS: readonly {
   readonly name: string;
   readonly fault?: Fault;
   readonly env?: NodeJS.ProcessEnv;
-  /** What stderr shows while the run waits; by default it waits once the request is sent. */
+  /** Text on stderr while the run waits. By default, it waits as soon as the request is sent. */
   readonly says?: string;
   readonly signal: NodeJS.Signals;
 }[] = [
@@ -109,7 +109,7 @@ const WAITS: readonly {
 
 describe('a nightly run that is interrupted', () => {
   it.for(WAITS)('while it waits for $name ends soon after', async ({ fault, env, says, signal }) => {
-    // A page is answered first, so that each run has landed one more than the run before.
+    // One page is answered first, so each run lands one page more than the run before.
     sandbox.setFaults(fault === undefined ? [] : [{ match: { path: '/cars', after: 2 }, fault }]);
     const landed = pagesLanded();
     const asked = sandbox.requests.length;

@@ -12,7 +12,7 @@ const FIRST = Date.parse('2026-11-09T02:00:00Z');
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** When each run is, and which time of the world it finds, both in hours: lots leave, come back and leave again. */
+/** Start of each run, and the time of the world that it sees, both in hours. Lots leave, come back and leave again. */
 const RUNS = [
   { at: 0, world: 0 },
   { at: 24, world: 72 },
@@ -30,7 +30,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 type Counts = Record<'new_lots' | 'archived_lots' | 'returned_lots', number>;
 
-/** Keeps a book of the lots over several runs: what each run left active, against the run before. */
+/** Records for several runs which lots each run left active, compared with the run before. */
 function openBook() {
   const wasActive = new Map<unknown, boolean>();
   const names = new Map<number, string>();
@@ -57,7 +57,7 @@ function openBook() {
   return { look, names, days, closing };
 }
 
-/** Rows of the mart as the book has them; of a day without a run the lots of the day before. */
+/** Rows of the mart according to the book. A day without a run has the lots of the day before. */
 function expectedRows({ names, days, closing }: ReturnType<typeof openBook>, lake: Lake): MartRow[] {
   const last = FIRST + (RUNS.at(-1)?.at ?? 0) * HOUR;
   const held = rowsOf(lake, 'sales').filter(

@@ -7,7 +7,7 @@ import { type KillPoint, killPoints } from './kill-points.js';
 import { contentOf, type Ended, startLotlake } from './lake-process.js';
 import { configFor, silentReporter, temporaryFolder } from './support.js';
 
-/** At which time a run is killed at a point that it comes by more than once. */
+/** If a run passes a point several times: the time at which it is killed there. */
 const TIMES: Partial<Record<KillPoint, number>> = {
   'extract.page-asked': 3,
   'land.page-written': 2,
@@ -19,7 +19,7 @@ const TIMES: Partial<Record<KillPoint, number>> = {
   'model.mart-written': 2,
 };
 
-/** Long before the clock of the runs, which is the real one: no lot is sold while two lakes are compared. */
+/** Long before the real clock, which the runs use, so that no lot is sold while two lakes are compared. */
 const CLOCK = new Date('2026-08-18T02:00:00Z');
 const HOURS = 60;
 const isVacuum = (point: KillPoint): boolean => point.startsWith('vacuum.');
@@ -37,7 +37,7 @@ function lotlake(args: readonly string[], output: string, killAt = ''): Promise<
   return startLotlake(args, { url: sandbox.url, output, env, cwd: folder.path }).ended;
 }
 
-/** The next start, in this process, which is quicker. */
+/** Starts the run again in this process, which is faster. */
 async function restart(output: string): Promise<void> {
   const config = configFor(sandbox.url, output, { perPage: 30, allowShrink: true });
   await nightly({ config, reporter: silentReporter() });

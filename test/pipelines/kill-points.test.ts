@@ -15,6 +15,6 @@ it('the tests know exactly the kill points of the code', () => {
   ]);
   expect(calls.map(([, name]) => name).sort()).toEqual([...killPoints].sort());
   const all = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\bkillPoint\(/g)]);
-  // Beside the calls stands the function itself.
+  // The function itself matches in addition to its calls.
   expect(all.length).toBe(calls.length + 1);
 });

@@ -8,7 +8,7 @@ import { temporaryFolder, WITHOUT_CATALOG } from './support.js';
 
 const NIGHT = ['run', 'nightly'];
 
-/** Pages that the ledger of the open pass over `/cars` holds. */
+/** Pages in the ledger of the open pass over `/cars`. */
 function landedPages(output: string): number[] {
   const folder = join(output, 'landing', 'cars');
   const [pass] = existsSync(folder) ? readdirSync(folder) : [];

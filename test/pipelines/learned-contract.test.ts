@@ -11,7 +11,7 @@ import { bareDuckDb, configFor, lastPage, serve, silentReporter, temporaryFolder
 const folder = temporaryFolder();
 afterEach(() => folder.remove());
 
-/** A contract that does not know yet that a year may come as text. */
+/** A contract that does not yet know that a year may be a text. */
 const ignorant = schemas.vehicle.extend({
   year: described(z.int().nullish(), {
     description: 'Model year.',

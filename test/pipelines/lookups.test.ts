@@ -147,7 +147,7 @@ describe('the closing job', () => {
     expect(await count(`${sold} and not exists ${known}`)).toBeGreaterThan(5);
     const before = await prices();
     await closing(alone());
-    // A vehicle that was merged into another one is not there under the id of its archived lot.
+    // A vehicle that was merged into another is not found under the id of its archived lot.
     const [gone] = await query("select count(*) as n from '$lake/closings/*.parquet' where outcome = 'gone'");
     expect(await count(`not exists ${known}`)).toBeLessThanOrEqual(Number(gone?.n));
     expect(Number(await prices()) - Number(before)).toBeGreaterThan(5);
@@ -161,7 +161,7 @@ describe('the closing job', () => {
     await nightly(alone());
     at(2);
     await nightly(alone());
-    // The service forgets an archived vehicle after a month; the lake believes it is still within that month.
+    // The service forgets an archived vehicle after a month. According to the lake, that month is not over.
     sandbox.setClock(new Date(now + 45 * DAY));
     await closing(alone());
     const gone = await query("select vehicle_id from '$lake/closings/*.parquet' where outcome = 'gone'");

@@ -22,7 +22,7 @@ const story = (...steps: readonly Partial<Step>[]) =>
     steps: steps.map((step) => ({ ...NIGHT, ...step })),
   });
 
-/** The smallest stories of what random ones have found. */
+/** The smallest forms of the failing random stories. */
 describe('the lake is right when', () => {
   it('the feed calls the only lot of a vehicle archived, and no longer mentions it an hour later', () =>
     story({}, { happenings: [at('archived')] }, { minutes: 180, run: 'incremental' }));

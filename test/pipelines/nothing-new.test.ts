@@ -34,7 +34,7 @@ let folder: ReturnType<typeof temporaryFolder>;
 let service: Awaited<ReturnType<typeof serve>>;
 /** The whole list of vehicles. */
 let feed: readonly unknown[];
-/** What windows over vehicles answer. */
+/** The answer to windows over vehicles. */
 let changed: () => { status?: number; body: unknown };
 const nothing = () => ({ body: lastPage([]) });
 
@@ -116,7 +116,7 @@ describe('a run that brought nothing', () => {
 
   it('publishes anyway if its last pass or this one is not proven complete', async () => {
     await run(nightly, 0);
-    // A window that says it has more records than it gives.
+    // A window whose total exceeds the number of its records.
     changed = () => {
       const page = lastPage([]) as { meta: object };
       return { body: { ...page, meta: { ...page.meta, total: 9, last_page: 1 } } };
@@ -187,7 +187,7 @@ describe('lotlake run', () => {
       await runCommand.run({ ...options, json, output: folder.path }, { ...effects, now: () => now });
       return out();
     };
-    // The first run has other models than the night.
+    // The first run uses other models than the night.
     await printed(true);
     const id = readlinkSync(layout().current).replace('snapshots/', '');
     expect(id).not.toBe(snapshotId);

@@ -12,7 +12,7 @@ const modelling = { models: modelsOf(['observed_spans']), checks: [] };
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-/** One night so many days after the first, for a key that has some sources. */
+/** Runs a night, so many days after the first, with a key that has some sources. */
 async function night(day: number, domains: readonly number[], sources?: number[]): Promise<void> {
   const clock = new Date(START + day * 86_400_000);
   const sandbox = await startSandbox({ vehicles: 60, seed: 9, clock, domains, faults: WITHOUT_CATALOG });
@@ -25,7 +25,7 @@ async function night(day: number, domains: readonly number[], sources?: number[]
   }
 }
 
-/** Spans by source, from their first pass to their last, in days since the first night. */
+/** Spans by source, from their first to their last pass, in days since the first night. */
 async function spans(): Promise<string[]> {
   const duck = await bareDuckDb();
   const days = (column: string): string => `cast(floor((epoch_ms(${column}) - ${START}) / 86400000) as int)`;

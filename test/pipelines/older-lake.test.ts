@@ -5,7 +5,7 @@ import { incremental } from '../../pipelines/incremental.js';
 import { bareDuckDb } from './support.js';
 import { readLake, rowsOf, type Stage, setUp } from './world-oracle.js';
 
-/** Takes a column out of an unpartitioned table of the current snapshot, and out of its manifest. */
+/** Removes a column from an unpartitioned table of the current snapshot, and from its manifest. */
 async function forget(output: string, table: string, column: string): Promise<void> {
   const current = join(output, 'lake', 'current');
   const path = join(current, 'manifest.json');
@@ -53,7 +53,7 @@ describe('a lake that was made before a column was known', () => {
   it('keeps its passes and runs, whose sources and days are unknown', async () => {
     for (const column of ['sources', 'hidden']) await forget(stage.output, 'passes', column);
     await forget(stage.output, 'runs', 'relisting_days');
-    // An older lotlake kept no records of runs, which know the days.
+    // An older lotlake kept no records of runs, and these have the days.
     rmSync(join(stage.output, 'runs'), { recursive: true });
     const before = await readLake(stage.output);
     await stage.run(incremental, { minutes: 60 });

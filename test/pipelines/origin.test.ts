@@ -31,14 +31,14 @@ afterAll(async () => {
 });
 beforeEach(() => service.requests.splice(0));
 
-/** A job whose lake takes its origin from the base URL, as that of a user does. */
+/** A job whose lake takes its origin from the base URL, as a user's lake does. */
 const job = (output: string, more: { readonly origin?: string } = {}) => ({
   config: { ...configFor(service.url, output), origin: service.url, ...more },
   reporter: silentReporter(),
   ...WITHOUT_MARTS,
 });
 
-/** Runs a command in a folder of its own, and kills it as soon as `until` is true. Returns its output. */
+/** Runs a command in its own folder. Kills it as soon as `until` is true. Returns its output. */
 async function run(cwd: string, args: readonly string[], until?: () => boolean): Promise<string> {
   const env = { ...process.env, LOTLAKE_OUTPUT: '', LOTLAKE_BASE_URL: service.url, LOTLAKE_API_KEY: 'k' };
   const child = spawn(process.execPath, [CLI, ...args], { cwd, env });

@@ -56,11 +56,11 @@ const active = async () =>
     (row) => row.vehicle_id,
   );
 
-/** The healthy records, some of them made otherwise by their place. */
+/** The healthy records, with changes at some positions. */
 const withChanges = (changes: Readonly<Record<number, (record: string) => string>>): string[] =>
   healthy.map((record, i) => changes[i]?.(record) ?? record);
 
-/** A record with many more lots of its own. */
+/** A record with many more lots. */
 function withLots(record: string, bytes: number): string {
   const vehicle = JSON.parse(record);
   const lot = JSON.stringify(vehicle.lots[0]);
@@ -71,7 +71,7 @@ function withLots(record: string, bytes: number): string {
 
 const withTitle = (record: string, title: string): string => JSON.stringify({ ...JSON.parse(record), title });
 
-/** A record whose id comes last. */
+/** A record whose id is its last member. */
 function titleFirst(record: string, title: string): string {
   const { id, title: _, ...rest } = JSON.parse(record);
   return JSON.stringify({ title, ...rest, id });

@@ -23,7 +23,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) folder.remove();
 });
 
-/** Vehicles of the sandbox's world as they are served, free to be damaged. */
+/** Vehicles of the sandbox's world as served, for the tests to damage. */
 const vehicles = (count: number): VehicleRecord[] => recordsOf(createWorld({ vehicles: count, seed: 5 }));
 
 const hasPrices = ({ prices }: LotRecord): boolean => (prices ?? []).length > 0;

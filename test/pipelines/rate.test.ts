@@ -21,7 +21,7 @@ describe('a nightly run with reference data', () => {
     const endpoints = new Set(requests.map((one) => one.path.replace(/(?<=^\/(?!usa)\w[\w-]*)\/.*/, '')));
     expect(endpoints.size).toBeGreaterThanOrEqual(10);
     const [first, last] = [requests[0], requests.at(-1)].map((one) => one?.at.getTime() ?? 0);
-    // Requests are spaced, so that the whole walk takes as long as the rate says.
+    // Requests are spaced, so the whole walk takes as long as the rate requires.
     expect((last ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(((requests.length - 1) / rate) * 1000 - 50);
     expect(rowsOf(await stage.lake(), 'models').length).toBeGreaterThan(0);
   });

@@ -39,7 +39,7 @@ beforeEach(async () => {
   service = await serve((url) => {
     if (url.pathname !== '/api/cars') return { status: 404, body: { message: 'not here' } };
     const page = Number(url.searchParams.get('page'));
-    // The request for a total alone asks for one record.
+    // The request for the total asks for one record.
     const total = pages.reduce((sum, records) => sum + records.length, 0);
     const next = page < pages.length ? `http://service.example/api/cars?page=${page + 1}` : null;
     return {
@@ -176,7 +176,7 @@ describe('a pass', () => {
     await night(inPages(vehicles));
     const rest = vehicles.filter((one) => one !== vehicle);
     const pagesOf = inPages(rest);
-    // The last page is read before the second: the older version comes first.
+    // The last page is read before the second, so the older version comes first.
     const last = [...(pagesOf.at(-1) ?? []), { ...vehicle, title: 'older', lots: [{ ...lot, prices: [] }] }];
     const second = [{ ...vehicle, title: 'newer' }, ...(pagesOf[1] ?? [])];
     await night([pagesOf[0] ?? [], second, ...pagesOf.slice(2, -1), last]);

@@ -10,7 +10,7 @@ const daysOn = (days: number): Date => new Date(CLOCK.getTime() + days * 86_400_
 
 type Service = Pick<Sandbox, 'url' | 'apiKey'>;
 
-/** All records of a list, read by plain fetch up to the last page that it names. */
+/** All records of a list, fetched up to the last page that it names. */
 async function listOf(service: Service, path: string): Promise<CatalogRecord[]> {
   const records: CatalogRecord[] = [];
   for (let page = 1, last = 1; page <= last; page++) {
@@ -31,7 +31,7 @@ async function listOf(service: Service, path: string): Promise<CatalogRecord[]> 
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** Rows that every reference table of the lake must have; `isWanted` chooses the branches of the catalog. */
+/** Rows that every reference table of the lake must have. `isWanted` chooses the branches of the catalog. */
 async function expectedTables(
   service: Service,
   isWanted: (row: CatalogRecord) => boolean = (row) => row.cars_qty !== 0,
@@ -112,7 +112,7 @@ const OWN = new Set(['extra', 'rejected', 'gone_at', 'first_seen_at', 'changed_a
 const sortedText = (rows: Rows): string[] =>
   rows.map((row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
 
-/** Rows that stand on one side alone, a few of them. */
+/** Some of the rows that only one side has. */
 function unequal(stored: Rows, expected: Rows): string[] {
   const [left, right] = [sortedText(stored), sortedText(expected)];
   const [some, others] = [new Set(left), new Set(right)];
@@ -231,7 +231,7 @@ describe('nights over the catalog and the reference lists', () => {
     const now = await expectedTables(sandbox);
     for (const table of ['manufacturers', 'damages', 'titles', 'states', 'cities', 'default_options'])
       expect(unequal(contentOf(later, table), now[table] ?? []), table).toEqual([]);
-    // Of what is not walked into any more the lake keeps what it knew.
+    // The lake keeps what it knew of branches that are no longer walked.
     for (const table of ['models', 'generations']) {
       const stored = new Set(sortedText(contentOf(later, table)));
       expect(
@@ -277,7 +277,7 @@ describe('run reference', () => {
     const vehicles = rowsOf(await stage.lake(), 'vehicles');
     const makers = await listOf(stage.sandbox, '/manufacturers/all');
     const idle = makers.filter((maker) => maker.cars_qty === 0);
-    // The catalog of a service with fewer manufacturers, as all of it takes thousands of requests.
+    // The catalog of a service with fewer manufacturers, because a full one takes thousands of requests.
     const chosen = [
       ...makers.filter((maker) => maker.cars_qty !== 0 && Number(maker.models_qty) < 12).slice(0, 2),
       ...idle.filter((maker) => maker.motorcycles && maker.cars).slice(0, 1),

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** Vehicles of the sandbox's world as they are served, free to be damaged. */
+/** Vehicles of the sandbox's world as served, for the tests to damage. */
 const vehicles = (count: number): VehicleRecord[] => recordsOf(createWorld({ vehicles: count, seed: 5 }));
 
 /** A lake over records that a test changes between nights. */

@@ -14,7 +14,7 @@ let folder: ReturnType<typeof temporaryFolder>;
 let service: Awaited<ReturnType<typeof serve>>;
 let duck: Awaited<ReturnType<typeof bareDuckDb>>;
 let now: number;
-/** Places in the list whose record has a year that is none. */
+/** Positions in the list whose record has an invalid year. */
 let bad: readonly number[];
 
 beforeEach(async () => {

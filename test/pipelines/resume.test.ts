@@ -32,10 +32,10 @@ const SECOND = new Date('2026-11-20T02:00:00Z');
 
 let sandbox: Sandbox;
 let gate: Awaited<ReturnType<typeof standBetween>>;
-/** Requests for pages and vehicles that were answered, and how many are before the service fails. */
+/** Requests for pages and vehicles that were answered, and how many of them are answered before the service fails. */
 let answered: string[] = [];
 let until = Number.POSITIVE_INFINITY;
-/** Page size above which the service refuses a request, as the plan of the key has it. */
+/** Page size above which the service refuses a request, as the plan of the key does. */
 let mostPerPage = 1000;
 beforeAll(async () => {
   sandbox = await startSandbox({ vehicles: 300, seed: 3, clock: FIRST, faults: WITHOUT_CATALOG });
@@ -69,7 +69,7 @@ const job = (output: string, more: ConfigInput = {}) => ({
   now: () => sandbox.clock,
 });
 
-/** A lake with its first night, at the clock of the second; for a closing run, with both nights. */
+/** A lake with its first night, and the clock at the second night. For a closing run, it has both nights. */
 async function afterFirstNight(pipeline: Pipeline = nightly): Promise<string> {
   const folder = temporaryFolder();
   folders.push(folder);
@@ -84,7 +84,7 @@ async function afterFirstNight(pipeline: Pipeline = nightly): Promise<string> {
   return folder.path;
 }
 
-/** What is asked and what the lake holds after a run that nothing disturbed. */
+/** The requests of an undisturbed run, and the lake after it. */
 async function undisturbed(
   pipeline: Pipeline,
   more: ConfigInput = {},
@@ -94,7 +94,7 @@ async function undisturbed(
   return { lake: await contentOf(output), pages: [...answered].sort() };
 }
 
-/** Every table without the columns in which runs differ. */
+/** Every table, without the columns that differ between runs. */
 async function contentOf(output: string): Promise<object> {
   const lake = await readLake(join(output, 'lake', 'current'));
   const plain = ({ run_id: _, pass_id: __, snapshot_id: ___, ...row }: PlainRow): string =>
@@ -105,7 +105,9 @@ async function contentOf(output: string): Promise<object> {
   );
 }
 
-/** Runs a pipeline that the service leaves after some pages, then again. Returns the warnings of the second run. */
+/**
+ * Runs a pipeline whose service fails after some pages, and then runs it again. Returns the warnings of the second run.
+ */
 async function twice(
   output: string,
   pipeline: Pipeline,

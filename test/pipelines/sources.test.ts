@@ -43,9 +43,9 @@ describe('a key that lacks a source', () => {
     );
     const lake = await stage.lake();
     expect(activeIn(lake)).toEqual(served.map((record) => record.id).sort((a, b) => a - b));
-    // Few lots of sources 1 and 3 have reports, so that some tables may stay empty.
+    // Few lots of sources 1 and 3 have reports, so some tables may stay empty.
     expect(differences(lake, served).filter((line) => !line.startsWith('the records fill'))).toEqual([]);
-    // The lists of source 12 are refused to the key as well.
+    // The service refuses the lists of source 12 to the key as well.
     expect(rowsOf(lake, 'default_options')).toEqual([]);
     expect(warnings.filter((warning) => /korea-(options|duplicates) is skipped/.test(warning))).toHaveLength(
       2,
@@ -66,7 +66,7 @@ describe('a key that lacks a source', () => {
         allowShrink: true,
       });
       const lake = await stage.lake();
-      // The archive feed has no filter for sources, so that its lots are archived whatever the key has.
+      // The archive feed has no filter for sources, so its lots are archived for every key.
       const unnamed = lotsOf(lake, [12]).filter((lot) => lot.archived_by !== 'archive-feed');
       if (sources?.includes(12) !== false) expect(unnamed.length).toBeGreaterThan(5);
       const ids = new Set(unnamed.map((lot) => lot.lot_id));

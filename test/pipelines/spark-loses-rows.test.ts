@@ -9,7 +9,7 @@ import { setUp } from './world-oracle.js';
 
 const require = createRequire(import.meta.url);
 
-/** A command in the place of Spark: it runs a script on the statements, whose answer to every step it gives. */
+/** A command in place of Spark. It runs a script on the statements, and then answers each step. */
 function sparkThat(folder: string, script: string): string[] {
   const [path, node] = [join(folder, 'spark-sql'), join(folder, 'stage.mjs')];
   writeFileSync(node, script);
@@ -26,7 +26,7 @@ function sparkThat(folder: string, script: string): string[] {
   return [path];
 }
 
-/** Stages a row for each record of the plan, all of them as those of the first run. */
+/** Stages a row for each record of the plan, as if all of them came from the first run. */
 const UNDER_ONE_RUN = `
   import { mkdirSync, readFileSync } from 'node:fs';
   import { gunzipSync } from 'node:zlib';

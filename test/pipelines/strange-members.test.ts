@@ -60,7 +60,7 @@ describe('members of records', () => {
     const records = recordsOf(stage.sandbox.world, rest);
     const missing = unmet(records.flatMap(expectVehicle), lake);
     const served = new Map(records.flatMap(({ lots }) => lots).map((lot) => [lot.id, lot]));
-    // Of a lot that has no bid, the text that came in the place of null is rejected as well, and nothing is missing.
+    // If a lot has no bid, the text in place of its null is rejected as well, and no value is missing.
     const lacking = rowsOf(lake, 'lots').filter(
       ({ lot_id, rejected }) =>
         rejected !== null && served.get(Number(lot_id))?.[String([rejected].flat()[0])] !== null,
@@ -130,7 +130,7 @@ describe('members of records', () => {
     const isHidden = (id: number): boolean => (ids.indexOf(id) % 20) % 4 === 0;
     const records = recordsOf(stage.sandbox.world);
     const hidden = records.filter((record) => isHidden(record.id));
-    // Lots that came under another name are as they were.
+    // Lots under another member name keep their rows.
     const kept = hidden.flatMap(expectVehicle).filter(({ table }) => table === 'lots');
     expect(kept.length).toBeGreaterThan(300);
     expect(unmet(kept, lake)).toEqual([]);

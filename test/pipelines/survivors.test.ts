@@ -6,13 +6,16 @@ import { type Document, figureOf, nightOf, reportOf, tableOf } from '../report/l
 import { type LotRecord, recordsOf } from '../served.js';
 import { bareDuckDb, temporaryFolder } from './support.js';
 
-/** What was sold before this is not in the feed, as if it had been archived before lotlake began. */
+/** The feed lacks lots that were sold before this, as if they had been archived before lotlake began. */
 const BEGIN = new Date('2026-11-20T00:00:00Z');
 const NIGHTS = [0, 2, 4].map((days) => new Date(BEGIN.getTime() + days * 86_400_000));
 const SOLD = 6;
 const TITLE = 'Share of offered lots that are sold, by source';
 
-/** The vehicles of a clock without lots that were sold before the first night, and without those that had no others. */
+/**
+ * The vehicles at a time, without the lots that were sold before the first night, and without vehicles that had no
+ * other lots.
+ */
 function survivors(clock: Date): object[] {
   const isLeft = ({ status, sale_date }: LotRecord): boolean =>
     status.id !== SOLD ||
@@ -63,7 +66,7 @@ describe('a feed without the lots that were sold before the first night', () => 
         (column) =>
           /offered|unresolved|lots_|_sold$|sell_through/.test(column) && !column.startsWith('priced_'),
       );
-      // A price that is trusted needs nobody who watched the month.
+      // A trusted price does not need an observed month.
       if (!columns.includes('month') || figures.length === 0) continue;
       monthly += 1;
       const found = await ask(

@@ -23,7 +23,7 @@ afterAll(() => folder.remove());
 const VALUES = 1000;
 const FIELDS = 200;
 
-/** Values that some place does not take, and the kind of each. */
+/** Values that some position does not accept, with their kinds. */
 const BAD: readonly (readonly [kind: number, value: unknown])[] = [
   [Kind.TEXT, '0000-00-00 00:00:00'],
   [Kind.TEXT, '1,234.50'],
@@ -36,7 +36,7 @@ const BAD: readonly (readonly [kind: number, value: unknown])[] = [
 
 const fittingOf = ({ accepts }: ContractNode) => BAD.filter(([kind]) => (accepts & kind) === 0);
 
-/** A member of a record: its object, its name, its place, and its node of the contract. */
+/** A member of a record: its object, its name, its position, and its node of the contract. */
 interface Member {
   readonly object: Record<string, unknown>;
   readonly name: string;
@@ -45,7 +45,7 @@ interface Member {
   readonly node: ContractNode;
 }
 
-/** Members of a record that may be missing: all but keys, objects and lists. */
+/** Members of a record that may be missing: all except keys, objects and lists. */
 function* membersOf(value: unknown, node: ContractNode, path: string, position: number): Generator<Member> {
   if (Array.isArray(value) && node.element !== undefined)
     for (const [i, element] of value.entries())
@@ -63,7 +63,7 @@ function* membersOf(value: unknown, node: ContractNode, path: string, position: 
   }
 }
 
-/** Some members of each field, as many as are wanted. */
+/** Some members of each field, as many as wanted. */
 function chosen(members: readonly Member[]): Member[] {
   const fields = new Map<string, Member[]>();
   for (const member of members) {
@@ -97,7 +97,7 @@ it('a feed with a thousand bad values loses these values and nothing else', asyn
     const fitting = fittingOf(member.node);
     const [, value] = fitting[i % fitting.length] ?? [];
     member.object[member.name] = value;
-    // What can be read of the feed is the feed without this member.
+    // The readable part of the feed is the feed without this member.
     const twin = places.get(`${member.position} ${member.path}`);
     delete twin?.object[member.name];
     return { position: member.position, path: member.path, raw: JSON.stringify(value) };
@@ -133,12 +133,12 @@ it('a feed with a thousand bad values loses these values and nothing else', asyn
       .split(', ')
       .map((column) => ({ column, row }));
   });
-  // Whether a lot is archived is no member alone: it is what the lake concludes.
-  const untold = lacking.filter(
+  // `archived` is not just a member; the lake concludes it.
+  const withValue = lacking.filter(
     ({ column, row }) => row?.[column] !== null && !column.startsWith('archived'),
   );
-  expect(untold).toEqual([]);
-  // Where that cannot be read, the time of archiving decides.
+  expect(withValue).toEqual([]);
+  // If the flag cannot be read, the time of archiving decides.
   const undecided = lacking.filter(({ column }) => column === 'archived').map(({ row }) => row);
   expect(undecided.length).toBeGreaterThan(0);
   expect(undecided.filter((row) => row?.archived !== (row?.archived_at !== null))).toEqual([]);

@@ -19,7 +19,7 @@ const others = records.slice(1);
 let folder: ReturnType<typeof temporaryFolder>;
 let service: Awaited<ReturnType<typeof serve>>;
 let feed: readonly unknown[];
-/** A page behind the first one. */
+/** The records of the second page. */
 let behind: readonly unknown[];
 let isBehindBroken: boolean;
 let archive: readonly unknown[];
@@ -52,7 +52,7 @@ const job = () => {
 };
 const at = (ms: number): string => new Date(ms).toISOString();
 
-/** Runs a night and gives how many records of the feed came unchanged. */
+/** Runs a night. Returns how many records of the feed were unchanged. */
 async function night(hours = 24): Promise<number | undefined> {
   now += hours * 3_600_000;
   const { balance } = await nightly(job());

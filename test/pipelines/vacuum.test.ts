@@ -26,7 +26,7 @@ import { setUp } from './world-oracle.js';
 const START = Date.parse('2026-11-02T02:00:00Z');
 const NIGHT = 36 * 3_600_000;
 
-/** Removes what is past retention, as `lotlake vacuum` does. */
+/** Removes everything past retention, as `lotlake vacuum` does. */
 async function vacuum(output: string, retention: Retention): Promise<VacuumPlan> {
   const opened = await openTemporarySession({ memory: '500MB', threads: 1 });
   const plan = await planVacuum(opened.session.connection, layoutOf(output), retention).finally(opened.close);
@@ -46,7 +46,7 @@ describe('a value that only a night delivered which is no longer in landing', ()
     Object.assign(broken, { listings: { of: 'the vehicle' } });
     firstLot(flagged).archived = true;
     const others = vehicles.filter(({ id }) => id !== broken.id && id !== flagged.id);
-    // The flag and the broken record come in the first night alone; then both vehicles are sound, then gone.
+    // The flag and the broken record come only in the first night. Then both vehicles are sound, and then gone.
     const nights = [[...others, broken, flagged], vehicles, others];
     const folder = temporaryFolder();
     let night: number;
@@ -69,7 +69,7 @@ describe('a value that only a night delivered which is no longer in landing', ()
     await vacuum(folder.path, { keepSnapshots: 2, keepDays: 0, keepPasses: 2 });
     expect(readdirSync(join(layout.landing, 'cars')).length).toBe(2);
     await rebuild(job());
-    // Rejects alone end with the pass that they are of.
+    // Only rejects disappear with their pass.
     expectSameLake(await readLake(layout.current), new Map([...before, ['rejects', []]]));
     await service.close();
     folder.remove();

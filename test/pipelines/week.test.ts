@@ -10,7 +10,7 @@ import { type Stage, setUp } from './world-oracle.js';
 const CLOCK = new Date('2026-11-09T02:00:00Z');
 const NIGHTS = 7;
 
-/** A file of a snapshot; its rows as text where it is of a table that the feed fills. */
+/** A file of a snapshot. For tables that the feed fills, it has the rows as text. */
 interface KeptFile {
   readonly inode: number;
   readonly bytes: number;
@@ -32,7 +32,7 @@ async function rowsByFile(snapshot: string): Promise<Map<string, string>> {
     for (const { filename, text } of await duck.query(sql)) {
       const path = relative(snapshot, String(filename));
       const rows = found.get(path);
-      // The name of the file is a column of it.
+      // The name of the file is one of the columns.
       const row = String(text).replaceAll(snapshot, '');
       if (rows === undefined) found.set(path, [row]);
       else rows.push(row);
@@ -71,7 +71,7 @@ describe('a week of nights in which part of the world changes', () => {
   }, 60_000);
   afterAll(() => stage.close());
 
-  /** Each night but the first, and the one before it. */
+  /** Each night except the first, with the night before it. */
   const pairs = (): readonly (readonly [WeekNight, WeekNight])[] =>
     week.slice(1).flatMap((night, i) => {
       const before = week[i];

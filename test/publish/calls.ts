@@ -3,16 +3,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/config/package-root.js';
 
-/** What a run did to a file or folder, when it was done. */
+/** A call on a file or folder, noted when it was done. */
 export interface Call {
   readonly call: 'sync' | 'rename';
-  /** What was synced, or the new name. */
+  /** The synced path, or the new name. */
   readonly path: string;
   /** The old name. */
   readonly from?: string | undefined;
 }
 
-/** A way to see the calls of a process: what is put before its command and into its environment, and how to read it. */
+/**
+ * A way to record the calls of a process: a prefix of its command, variables for its environment, and a function that
+ * reads the record.
+ */
 export interface Watch {
   readonly name: string;
   command(file: string): readonly string[];
@@ -22,7 +25,7 @@ export interface Watch {
 
 const PRELOAD = join(packageRoot, 'test', 'publish', 'watch-calls.mjs');
 
-/** Watches what lotlake asks of node:fs; works everywhere. */
+/** Records the calls of lotlake to node:fs. It works everywhere. */
 const byNode: Watch = {
   name: 'as node:fs is asked for them',
   command: () => [],
@@ -36,7 +39,7 @@ const byNode: Watch = {
 
 const TRACED = 'trace=fsync,fdatasync,rename,renameat,renameat2';
 
-/** Watches system calls, those of DuckDB too. */
+/** Records system calls, including those of DuckDB. */
 const byStrace: Watch = {
   name: 'as the system gets them',
   command: (file) => ['strace', '-f', '-y', '-s', '4096', '-o', file, '-e', TRACED],
@@ -44,7 +47,7 @@ const byStrace: Watch = {
   read: (file) => callsIn(linesOf(file)),
 };
 
-/** The ways that this machine has: strace needs to be there and to be allowed. */
+/** The ways that work on this machine. strace must be installed and permitted. */
 export const watches: readonly Watch[] =
   spawnSync('strace', ['-e', TRACED, 'true']).status === 0 ? [byNode, byStrace] : [byNode];
 
@@ -55,7 +58,7 @@ const linesOf = (file: string): string[] =>
         .filter((line) => line !== '')
     : [];
 
-/** A call that another thread interrupts stands in two lines; it counts where it ends. */
+/** If another thread interrupts a call, it takes two lines. It counts at the second. */
 function callsIn(lines: readonly string[]): Call[] {
   const begun = new Map<string, string>();
   const calls: Call[] = [];

@@ -39,7 +39,7 @@ async function ask(sql: string) {
   }
 }
 
-/** Key-value metadata of the Parquet files of the current snapshot, by file below it. */
+/** Key-value metadata of the Parquet files of the current snapshot, by path. */
 async function metadata(): Promise<Map<string, Record<string, string>>> {
   const found = await ask(
     `select file_name, decode(key) as key, decode(value) as value from parquet_kv_metadata('${current}/**/*.parquet')`,
@@ -66,7 +66,7 @@ describe('a Parquet file of a snapshot', () => {
       ...new Set(files.filter((file) => file.table === table).map(({ path }) => found.get(path)?.snapshot)),
     ];
     expect(writers('data_health')).toEqual([snapshots[1]]);
-    // A partition that did not change is linked from the snapshot before.
+    // A partition that did not change is linked from the earlier snapshot.
     expect(writers('lots').sort()).toEqual(snapshots);
     expect(writers('prices')).toEqual([snapshots[0]]);
   });

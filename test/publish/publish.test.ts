@@ -141,7 +141,7 @@ describe('the description of a state between two nights of a rebuild', () => {
   });
 });
 
-/** Makes a folder of a snapshot with a manifest, and no table. */
+/** Makes the folder of a snapshot with a manifest but no table. */
 function emptySnapshot(name: string): string {
   const snapshot = join(layout.snapshots, name);
   mkdirSync(snapshot, { recursive: true });
@@ -190,7 +190,7 @@ describe('the sync of a snapshot', () => {
       inSnapshot('later', 'linked', 'manifest.json', 'own', 'own/b.parquet'),
     );
     writeFileSync(join(snapshot, 'later', 'c.parquet'), 'c');
-    // A file that was synced before is not opened again: this one could not be.
+    // A file that was synced before is not opened again. This one could not be opened.
     rmSync(join(snapshot, 'own', 'b.parquet'));
     symlinkSync('nowhere', join(snapshot, 'own', 'b.parquet'));
     const all = await syncSnapshot(snapshot, before, synced);

@@ -27,7 +27,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Runs a night as a process of its own. Returns what it did to files, in order. */
+/** Runs a night in its own process. Returns its calls on files, in order. */
 async function watched(watch: Watch): Promise<Call[]> {
   const file = join(root, `${watches.indexOf(watch)}.calls`);
   const [program = '', ...args] = [...watch.command(file), process.execPath, CLI, 'run', 'nightly'];
@@ -42,7 +42,7 @@ async function watched(watch: Watch): Promise<Call[]> {
   return watch.read(file);
 }
 
-/** Files or folders below a folder, and the folder. */
+/** The folder and all files or folders below it. */
 const below = (path: string, wanted: 'files' | 'folders'): string[] => [
   ...(wanted === 'folders' ? [path] : []),
   ...readdirSync(path, { recursive: true, withFileTypes: true })
@@ -52,7 +52,7 @@ const below = (path: string, wanted: 'files' | 'folders'): string[] => [
 
 const inode = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.ino;
 
-/** Where in the order of calls a path was synced last, under its name or the one it had before; -1 where it was not. */
+/** Position of the last sync of a path in the calls, under its name or its name before; -1 if it was not synced. */
 function lastSync(calls: readonly Call[], path: string): number {
   const renamed = calls.findLastIndex((call) => call.call === 'rename' && call.path === path);
   const from = calls[renamed]?.from;

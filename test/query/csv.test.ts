@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { csvField, csvHeader } from '../../src/query/csv.js';
 
-/** The text of a field of RFC 4180, and of what was disarmed in it. */
+/** The text of a field in RFC 4180, without the character that disarms formulas. */
 function readField(field: string): string {
   const text = field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
   return /^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text;

@@ -132,7 +132,7 @@ describe('a diff of two snapshots', () => {
     cpSync(join(snapshotOf(after), 'sales'), join(marts, 'sales'), { recursive: true });
     const found = await compare('2026-11-21', marts);
     expect(Object.keys(found)).toEqual(['sales']);
-    // The mart has another key than the table that was written by hand.
+    // The mart's key differs from the key of the hand-written table.
     expect(found.sales).toMatchObject({ state: 'changed', changed: null });
     await expect(compare('current', before.folder)).rejects.toThrow(
       /neither a snapshot nor a folder of marts/,

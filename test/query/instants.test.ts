@@ -8,7 +8,7 @@ import type { Format } from '../../src/query/query.js';
 import { render } from '../../src/query/query.js';
 import { readQuery } from '../../src/query/read-only.js';
 
-/** SQL of a value, and how JSON, CSV and the table on a terminal show it. */
+/** SQL of a value, and its form in JSON, in CSV and in a table on a terminal. */
 const SHOWN = {
   summer: ["timestamptz '2026-06-15 12:00:00.123456+00'", '2026-06-15T12:00:00.123456Z'],
   winter: ["timestamptz '2026-12-28 16:40:03.23+00'", '2026-12-28T16:40:03.230000Z'],
@@ -45,7 +45,7 @@ const SHOWN = {
   ],
 } as const;
 
-/** The columns that Arrow and Parquet have as integers; DuckDB gives the integers. */
+/** Columns that are integers in Arrow and Parquet. DuckDB returns the integers. */
 const COUNTED = [
   'summer',
   'winter',
@@ -82,7 +82,7 @@ async function rendered(sql: string, format: Format): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Rows of integers of a query, as DuckDB gives them. */
+/** Rows of a query's integers, from DuckDB. */
 async function integers(sql: string): Promise<unknown[][]> {
   const reader = await opened.session.connection.runAndReadAll(sql);
   return reader.getRows();
@@ -161,7 +161,7 @@ describe('instants and dates', () => {
         list: 'Utf8',
       });
       expect(COUNTED.map((name) => stored(table, name))).toEqual(expected);
-      // What DuckDB itself writes for infinity into Arrow and Parquet.
+      // The values that DuckDB itself writes for infinity into Arrow and Parquet.
       expect(['always', 'never', 'nanos_always'].map((name) => stored(table, name))).toEqual([
         2n ** 63n - 1n,
         1n - 2n ** 63n,
@@ -181,7 +181,7 @@ describe('instants and dates', () => {
 
   it('are integers in Parquet', async () => {
     const path = join(opened.temp, 'written.parquet');
-    // Parquet has no years as far from now as those.
+    // Parquet cannot hold such distant years.
     const near = `select * exclude (far_day, last_day) from (${SQL})`;
     await writeFile(path, await rendered(near, 'parquet'));
     expect(await integers(`${EPOCHS} from '${path}'`)).toEqual(await integers(`${EPOCHS} from (${SQL})`));

@@ -8,20 +8,20 @@ import { type ExportInput, exportRequest } from '../../src/export/request.js';
 import { type ManifestTable, writeManifest } from '../../src/lake/manifest.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-/** A lake that was written by hand. */
+/** A hand-written lake. */
 export interface HandMade {
   readonly config: Config;
-  /** Folder that holds `output/`, for exports to lie in. */
+  /** Folder that contains `output/`, for exports beside it. */
   readonly folder: string;
   remove(): void;
 }
 
-/** When the snapshot was published. */
+/** Time at which the snapshot was published. */
 export const PUBLISHED = '2026-11-20T00:00:09.162Z';
 
 export const SNAPSHOT = '20261120T000000Z-bbaa00';
 
-/** Publishes a snapshot with the rows of queries: tables by name, and marts by name. */
+/** Publishes a snapshot whose tables and marts have the rows of queries, by name. */
 export async function handMadeLake(
   tables: Readonly<Record<string, string>>,
   marts: Readonly<Record<string, string>> = {},
@@ -107,7 +107,7 @@ export async function exportTo(
   return { made, path: made.path, at: (...names) => join(made.path, ...names) };
 }
 
-/** Lots with everything that a format can stumble over, in two sources and three months. */
+/** Lots with values that are hard for some format, in two sources and three months. */
 export const LOTS = `
   select
     cast(9007199254740000 + i as bigint) as lot_id,
@@ -124,7 +124,7 @@ export const LOTS = `
     '2026-' || lpad(cast(9 + i % 3 as varchar), 2, '0') as month
   from range(120) t(i)`;
 
-/** Sales with the types of that mart. */
+/** Sales with the column types of that mart. */
 export const SALES = `
   select
     cast(i as bigint) as lot_id,

@@ -53,7 +53,7 @@ describe('the price factors', () => {
       select count(*) as lots, max(abs(ln(e.estimate) - o.effect - l.age)) as most, median(ln(e.estimate) - o.effect - l.age) as middle
       from price_estimates e join of_levels o using (lot_id) join lines l using (lot_id)`);
     expect(Number(sums?.lots)).toBe(300);
-    // What is left is the effect of mileage.
+    // The rest is the effect of mileage.
     expect(Math.abs(Number(sums?.middle))).toBeLessThan(0.02);
     expect(Number(sums?.most)).toBeLessThan(0.16);
   });
@@ -146,7 +146,7 @@ describe('the value of a lot', () => {
     const sales = await market.rows(`
       select lot_id, damage_main_group as damage, title_brand as title, odometer_km as km, price from price_inputs
       where model_id = (select model_id from price_inputs where lot_id = 30) and price is not null and lot_id <> 30`);
-    // All lots of the law have one model year, so that damage, title and distance tell them apart.
+    // All lots of the law have one model year, so damage, title and distance decide how alike they are.
     const unlike = ({ damage, title, km }: Readonly<Record<string, unknown>>): number =>
       (damage === 'd5' ? 0 : 2) + (title === 't3' ? 0 : 2) + Math.abs(Number(km) - 22_321) / 50_000;
     const nearest = sales.sort((a, b) => unlike(a) - unlike(b)).slice(0, 10);

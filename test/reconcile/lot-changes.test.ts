@@ -24,7 +24,7 @@ it('files of changes are merged once their month is over, and linked until then'
         filename_pattern 'run-${night}-{i}')`,
     );
   };
-  /** Keeps the changes of the snapshot before; returns files by their names. */
+  /** Keeps the changes of the earlier snapshot. Returns files by name. */
   const keep = async (night: number, startedAt: string): Promise<string[]> => {
     const before = snapshot(night - 1);
     const files = await listFiles(connection, before, 'lot_changes');

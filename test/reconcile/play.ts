@@ -16,10 +16,10 @@ import {
 } from '../../src/reconcile/state.js';
 
 /**
- * Each folder `<rule>/<case>` is a case: CSV files of what the rule starts from, in the folders `base`, `stage`, `next` and
- * `run`, and the rows of `run.<rule>` in `expected.csv`. A file may leave out columns; a relation without a file is empty.
- * `run/<rule>.csv` stands for what an earlier rule came to, and `compared.csv` and `delivering_owners.csv` for
- * what the rule `actions` reads.
+ * Each folder `<rule>/<case>` is a case. The folders `base`, `stage`, `next` and `run` have CSV files with the input of
+ * the rule, and `expected.csv` has the rows of `run.<rule>`. A file may leave out columns. A relation without a file is
+ * empty. `run/<rule>.csv` replaces the result of an earlier rule. `compared.csv` and `delivering_owners.csv` are input
+ * of the rule `actions`.
  */
 export const FOLDER = dirname(fileURLToPath(import.meta.url));
 
@@ -30,7 +30,7 @@ const COMPARED = columnsOf(
   'id bigint, _new_hash ubigint, _old_hash ubigint, _new_note uinteger, _old_note uinteger, _was_gone boolean, _owner_id bigint, _source_id bigint',
 );
 
-/** What the run knows where a case does not say: a full pass over all sources that proves absence. */
+/** What the run knows unless a case says otherwise: a full pass over all sources that proves absence. */
 const FACTS = "'run-2', '2026-11-20 02:00:00+00', 'full', false, true, true, true, 0.2, false";
 
 function columnsOf(text: string): Column[] {
@@ -40,7 +40,7 @@ function columnsOf(text: string): Column[] {
   });
 }
 
-/** Makes a table of the rows of a CSV file; columns that the file leaves out are null. */
+/** Inserts the rows of a CSV file into a table. Columns that the file leaves out are null. */
 async function fill(
   connection: DuckDBConnection,
   table: string,
@@ -61,7 +61,7 @@ async function fill(
     given.includes(name) ? identifier(name) : (defaults[i] ?? 'null'),
   );
   const types = given.map((name) => `${literal(name)}: 'varchar'`);
-  // With all columns named, DuckDB need not find out what the file looks like.
+  // If all columns are named, DuckDB need not detect the format of the file.
   const options = `columns = {${types}}, header = true, auto_detect = false, quote = '"', escape = '"', delim = ',', allow_quoted_nulls = false`;
   await connection.run(`insert into ${table} select ${selected} from read_csv(${literal(file)}, ${options})`);
 }
@@ -70,10 +70,10 @@ async function fill(
 export const readsOf = (sql: string, state: string): string[] =>
   [...sql.matchAll(new RegExp(`\\b${state}\\.(\\w+)`, 'g'))].map(([, name = '']) => name);
 
-/** What deciding on the rows of `current` rests on. */
+/** The rules that any rule on the rows of `current` depends on. */
 const COUNTING = ['outdated_receipts', 'lot_claims'];
 
-/** A rule and those that it rests on, in their order. */
+/** A rule and the rules that it depends on, in order. */
 function chapterOf(rule: Rule): readonly Rule[] {
   const needed = new Set<string>();
   const need = (name: string): void => {
@@ -88,7 +88,7 @@ function chapterOf(rule: Rule): readonly Rule[] {
 }
 
 /**
- * Binds what a case gives, and makes its rule hold, and those that it rests on.
+ * Loads the input of a case, and computes its rule and the rules that it depends on.
  * @param all tables of the streams that rules decide on
  */
 export async function play(

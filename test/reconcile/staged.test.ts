@@ -7,7 +7,7 @@ import { oncePerKey } from '../../src/reconcile/state.js';
 import { schemasOf } from '../load/support.js';
 import { bareDuckDb, temporaryFolder } from '../pipelines/support.js';
 
-/** Stages rows of a wide table: by partition, as a large batch does, or as one file. */
+/** Stages rows of a wide table, by partition as a large batch does, or as one file. */
 async function stage(folder: string, batches: readonly ('parts' | 'whole')[]): Promise<number[]> {
   const duck = await bareDuckDb();
   mkdirSync(folder);

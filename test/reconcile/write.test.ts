@@ -16,7 +16,7 @@ it('a wide table is written with every row once, in files of limited size with a
   const session = await openSession({ memory: '200MB', temp: join(folder.path, 'spill') });
   const stage = join(folder.path, 'stage', images.name);
   mkdirSync(stage, { recursive: true });
-  // Enough to be no small table.
+  // Large enough that the table does not count as small.
   writeFileSync(join(stage, 'rows.parquet'), Buffer.alloc(2 << 20));
   const columns = [
     { name: 'lot_id', type: 'BIGINT' },

@@ -13,7 +13,7 @@ const IMAGE = '"><img src=x onerror=alert(1)>';
 const FORMULA = '=HYPERLINK("x")';
 const CLOSING = '</style></svg><script>alert(2)</script>';
 
-/** Vehicles of a few models whose names, damages, titles and places are written to break out of a page. */
+/** Vehicles of a few models. Their names, damages, titles and places try to break out of a page. */
 async function hostileRecords(): Promise<unknown[]> {
   const sandbox = await startSandbox({ vehicles: 900, seed: 11, clock: CLOCK });
   const records = recordsOf(sandbox.world);

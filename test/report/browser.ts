@@ -15,7 +15,7 @@ export const chromium: string | undefined = (process.env.PATH ?? '')
 export const inBrowser: string =
   chromium === undefined ? 'in a browser (skipped: no Chromium in PATH)' : 'in a browser';
 
-/** How a page is looked at. */
+/** The window in which a page is opened. */
 export interface View {
   /** Width and height of the window in CSS pixels; 1200 × 900 by default. */
   readonly width?: number;
@@ -24,7 +24,7 @@ export interface View {
   readonly media?: 'screen' | 'print';
 }
 
-/** A file that is open in the browser, and what it did so far. */
+/** A file that is open in the browser, and what it has done so far. */
 export interface OpenPage {
   readonly page: Page;
   /** URLs of all requests, the page's own first. */
@@ -36,12 +36,12 @@ export interface OpenPage {
 
 /** A browser without a network. */
 export interface Browser {
-  /** Opens a file (with `#…` at the end of its path where a place in it is meant) and waits until it is loaded. */
+  /** Opens a file and waits until it is loaded. The path may end with `#…`, a place in the file. */
   open(path: string, view?: View): Promise<OpenPage>;
   close(): Promise<void>;
 }
 
-/** Starts the Chromium of this machine. Throws where there is none. */
+/** Starts the Chromium of this machine. Throws if there is none. */
 export async function launchBrowser(): Promise<Browser> {
   if (chromium === undefined) throw new TypeError('there is no Chromium in PATH');
   const browser = await driver.launch({ executablePath: chromium, args: ['--disable-gpu'] });

@@ -8,7 +8,7 @@ const [light = '', dark = ''] = [...css.matchAll(/:root \{([^}]*)\}/g)].map(([, 
 
 type Colour = readonly number[];
 
-/** The colours of the sources and the paper in a block of the stylesheet, as linear light. */
+/** The colours of the sources and the background in a block of the stylesheet, as linear light. */
 function coloursOf(block: string) {
   const linear = (hex: string): Colour =>
     [0, 2, 4].map((at) => (Number.parseInt(hex.slice(at, at + 2), 16) / 255) ** 2.2);
@@ -19,7 +19,7 @@ function coloursOf(block: string) {
   };
 }
 
-/** Rows of matrices by Machado and others (2009) that show what is seen without a kind of cones. */
+/** Rows of matrices by Machado and others (2009). They simulate the sight without one kind of cones. */
 const SIGHTS: Readonly<Record<string, readonly Colour[]>> = {
   'all cones': [
     [1, 0, 0],
@@ -46,7 +46,7 @@ const SIGHTS: Readonly<Record<string, readonly Colour[]>> = {
 const times = (rows: readonly Colour[], colour: Colour): number[] =>
   rows.map((row) => row.reduce((sum, factor, i) => sum + factor * (colour[i] ?? 0), 0));
 
-/** A colour in OKLab, where distances are about as large as they look. */
+/** A colour in OKLab, where distances match perceived differences. */
 function perceived(colour: Colour): number[] {
   const cones = times(
     [

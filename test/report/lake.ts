@@ -21,7 +21,7 @@ export async function night(output: string, world: SandboxOptions & { readonly c
   }
 }
 
-/** One night of a service that has these vehicles and nothing else. */
+/** One night of a service that has only these vehicles. */
 export async function nightOf(
   output: string,
   records: readonly unknown[],
@@ -46,14 +46,14 @@ export async function nightOf(
   }
 }
 
-/** Writes the report of an output folder; its path, its text, and what it holds as a document. */
+/** Writes the report of an output folder. Returns its path, its text and its parsed document. */
 export async function reportOf(output: string): Promise<{ path: string; html: string; document: Document }> {
   const path = await writeReport(configFor('http://127.0.0.1:9/api', output), join(output, 'report.html'));
   const html = readFileSync(path, 'utf8');
   return { path, html, document: parseHTML(html).document };
 }
 
-/** What the parts of a document that the tests look at can do; the DOM's own types are not part of this project. */
+/** The members of a document's parts that the tests use. This project does not have the types of the DOM. */
 export interface Element {
   readonly textContent: string;
   querySelectorAll(selector: string): Iterable<Element>;
@@ -74,7 +74,7 @@ export function tilesOf(document: Document): Map<string, { value: string; change
   );
 }
 
-/** Rows of the table in the figure of a title, cell by cell; none where the figure has no table. */
+/** Rows of the table in the figure with a title, cell by cell; empty if the figure has no table. */
 export function tableOf(document: Document, title: string): string[][] {
   const figure = figureOf(document, title);
   return [...figure.querySelectorAll('tbody tr')].map((row) =>
@@ -82,7 +82,7 @@ export function tableOf(document: Document, title: string): string[][] {
   );
 }
 
-/** The figure of a title. Throws where there is none. */
+/** The figure with a title. Throws if there is none. */
 export function figureOf(document: Document, title: string): Element {
   const found = [...document.querySelectorAll('figure')].find((figure) => textOf(figure, 'h3') === title);
   if (found === undefined) throw new TypeError(`no figure ${title}`);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { overTime } from '../../src/report/line-charts.js';
 import { type ChartSpec, spec } from '../../src/report/spec.js';
 
-/** A chart of the report, with more of its own. */
+/** A chart of the report, with some members replaced. */
 function chartWith(more: Partial<ChartSpec>): ChartSpec {
   const charts = spec.sections.flatMap(({ figures }) => figures.flatMap(({ chart }) => chart ?? []));
   const found = charts.find(({ id }) => id === 'chart-sell-through');
@@ -11,7 +11,7 @@ function chartWith(more: Partial<ChartSpec>): ChartSpec {
   return { ...found, ...more };
 }
 
-/** A month of a line; a state says that it is there in part. */
+/** A month of a line. A state means that the month is incomplete. */
 const month = (moment: string, value: number | null, state: string | null = null) => ({
   ...{
     moment: `2026-${moment}-01`,
@@ -25,7 +25,7 @@ const month = (moment: string, value: number | null, state: string | null = null
   ...{ interval_low: value === null ? null : value / 2, interval_high: value === null ? null : value * 9 },
 });
 
-/** What the drawing for a screen has. */
+/** The parts of the drawing for a screen. */
 function drawn(rows: readonly ReturnType<typeof month>[], more: Partial<ChartSpec> = {}) {
   const chart = chartWith(more);
   const { document } = parseHTML(String(overTime({ chart, title: 't', rows, format: String })));

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => opened.close());
 
-/** Answers a query of the report over tables that a script of SQL makes. */
+/** Runs a query of the report over tables that an SQL script creates. */
 async function answer(query: string, tables: string) {
   await opened.session.connection.run(tables);
   return ask(opened.session.connection, `report/${query}`);
@@ -34,7 +34,7 @@ describe('events of history reports', () => {
 });
 
 describe('moves of the sell-through', () => {
-  /** Months from September on, each with its sold lots of 1,000 and how it was observed. */
+  /** Months from September on, with their sold lots of 1,000 and how each was observed. */
   const moves = (...months: readonly (readonly [number, string])[]) =>
     answer(
       'sell_through_moves',
@@ -51,7 +51,7 @@ describe('moves of the sell-through', () => {
   });
 
   it('need a difference of 1.96 standard errors, and two fully observed months', async () => {
-    // The standard error of two shares of 0.42 of 1,000 is 0.0221.
+    // The standard error of the difference of two shares of 0.42 of 1,000 is 0.0221.
     expect(await moves([400, 'whole'], [442, 'whole'])).toEqual([]);
     await opened.session.connection.run('drop table sell_through; drop table dim_settings');
     expect(await moves([400, 'part'], [450, 'whole'])).toEqual([]);
@@ -101,8 +101,9 @@ describe('the models most traded', () => {
     expect(models.map((row) => [row.model_name, row.based_on])).toEqual(
       Array.from({ length: 10 }, (_, i) => [`Model ${i}`, i < 8 ? 17 : 16]),
     );
-    // The prices of model 0 are 0, 12, ..., 192 thousand. By the binomial distribution, the median of what they are drawn
-    // from is between the 4th and the 14th of 17 values in 98.7 of 100 cases, and of 10 between the 2nd and the 9th in 97.9.
+    // The prices of model 0 are 0, 12, ..., 192 thousand. By the binomial distribution, the median of their population
+    // lies between the 4th and the 14th of 17 values in 98.7 of 100 cases, and between the 2nd and the 9th of 10 values
+    // in 97.9.
     expect(models[0]).toMatchObject({
       ...{ low: 48_000, middle: 96_000, high: 144_000 },
       ...{ interval_low: 36_000, interval_high: 156_000 },

@@ -19,7 +19,7 @@ const closers: (() => void)[] = [folder.remove];
 let document: Document;
 let html: string;
 
-/** Asks the marts of a snapshot by plain glob. */
+/** Queries the marts of a snapshot by a plain glob. */
 async function ask(snapshot: string, sql: string) {
   const duck = await bareDuckDb();
   const named = sql.replaceAll(

@@ -17,14 +17,14 @@ function plantedLot(world: World, life: Life, lot: LotLife) {
     modelId: car.model.id,
     generationId: car.generation.id,
     facts: facts.price,
-    // False where the service never learned the price.
+    // False if the service never learned the price.
     priced: !facts.unpriced,
     attempts: stateOf(lot, world.clock.getTime()).done.map((attempt, place) => ({
       saleAt: new Date(attempt.saleAt),
       sold: attempt.sold,
-      // The highest bid, USD; of a sold attempt the price.
+      // The highest bid in USD. For a sold attempt, this is the price.
       bid: facts.attempts[place]?.bid ?? 0,
-      // Sold at its Buy Now price, which follows the market by its markup alone.
+      // Whether it was sold at its Buy Now price, which depends on the market only through its markup.
       isBoughtNow: facts.attempts[place]?.isBoughtNow ?? false,
       // The median price of the planted market at the auction, USD.
       expected: expectedPrice(facts.price, attempt.saleAt),
@@ -32,7 +32,7 @@ function plantedLot(world: World, life: Life, lot: LotLife) {
   };
 }
 
-/** The truth behind the prices of a world, lot by lot, ascending by vehicle. */
+/** The planted facts behind the prices of a world, lot by lot, ascending by vehicle. */
 export function* plantedLots(world: World): Generator<PlantedLot> {
   for (const life of activeLives(world)) {
     const lots = seenLots(world, life).filter((lot) => lot.domain !== 12);

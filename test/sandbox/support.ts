@@ -1,6 +1,6 @@
 import type { Sandbox, World } from '../../src/sandbox/index.js';
 
-/** An answer with its body as text and, where it is JSON, parsed. */
+/** An answer with its body as text, and parsed if it is JSON. */
 export interface Got {
   readonly status: number;
   readonly headers: Headers;
@@ -8,7 +8,7 @@ export interface Got {
   readonly body: Page;
 }
 
-/** The paged envelope, as far as tests look at it. */
+/** The paged envelope, as far as tests read it. */
 interface Page {
   readonly data?: readonly Json[];
   readonly links?: { readonly [name: string]: string | null };
@@ -18,7 +18,7 @@ interface Page {
 
 export type Json = { readonly [name: string]: unknown };
 
-/** Asks a sandbox with its own key. */
+/** Sends a request to a sandbox with its own key. */
 export async function get(
   sandbox: Sandbox,
   path: string,
@@ -41,7 +41,7 @@ function parsed(text: string): Page {
 export const idsOf = (got: Got, name = 'id'): number[] =>
   (got.body.data ?? []).map((record) => Number(record[name]));
 
-/** Every object and value in a JSON value, with its path; list places are written `[]`. */
+/** Every object and value in a JSON value, with its path; positions in lists are written `[]`. */
 export function* walk(value: unknown, path = ''): Generator<readonly [path: string, value: unknown]> {
   yield [path, value];
   if (Array.isArray(value)) for (const entry of value) yield* walk(entry, `${path}[]`);
@@ -51,7 +51,7 @@ export function* walk(value: unknown, path = ''): Generator<readonly [path: stri
   }
 }
 
-/** The value at a path such as `odometer.km`; undefined where there is none. */
+/** The value at a path such as `odometer.km`; undefined if there is none. */
 export const at = (value: unknown, path: string): unknown =>
   path
     .split('.')
@@ -60,16 +60,16 @@ export const at = (value: unknown, path: string): unknown =>
       value,
     );
 
-/** The objects of a member that is a list. */
+/** The elements of a member; empty if it is not a list. */
 export const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value : []);
 
-/** A vehicle as the feed writes it, and its lots that the archive feed does not have. */
+/** A vehicle as the feed writes it, and its lots that are not in the archive feed. */
 export interface Seen {
   readonly vehicle: Json;
   readonly lots: readonly Json[];
 }
 
-/** Every vehicle of a world's feed, read from its text. */
+/** Every vehicle in the feed of a world, parsed from its JSON. */
 export function seenIn(world: World, pricesHistory = false): Seen[] {
   const archived = new Set(world.archivedLotIds());
   return world.activeIds().map((id) => {

@@ -10,12 +10,12 @@ import { streamNames } from '../../src/service/streams.js';
 import { contentOf, type Ended, startLotlake } from '../pipelines/lake-process.js';
 import { bareDuckDb, temporaryFolder, WITHOUT_CATALOG } from '../pipelines/support.js';
 
-/** Long before the clock of the runs, which is the real one: no lot is sold while two lakes are compared. */
+/** Long before the real clock, which the runs use, so that no lot is sold while two lakes are compared. */
 const CLOCK = new Date('2026-08-18T02:00:00Z');
 const LATER = new Date('2026-11-20T14:00:00Z');
 const FORMATS = join(packageRoot, 'test', 'lake', 'formats');
 
-/** Settings that may change between a run and the one that resumes it. */
+/** Settings that may change between a run and the run that resumes it. */
 const SETTINGS: readonly NodeJS.ProcessEnv[] = [
   { LOTLAKE_PER_PAGE: '25' },
   { LOTLAKE_RATE: '300' },
@@ -32,7 +32,7 @@ const copy = (from: string, to: string): void =>
 let world: Sandbox;
 let small: Sandbox;
 
-/** What is killed: its arguments in a folder, the lake that it begins with, and what it should leave. */
+/** A command to kill: its arguments for a folder, the lake that it starts with, and what it should leave. */
 interface Work {
   readonly name: string;
   readonly args: (output: string) => readonly string[];
@@ -94,7 +94,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Pages and lookups that a run left in landing, as the service is asked for them. */
+/** Pages and lookups that a run left in landing, as requests to the service. */
 function landedIn(output: string): Set<string> {
   const passes = streamNames.flatMap((stream) => listPasses(join(output, 'landing'), stream));
   const left = passes.filter(({ manifest: { published, state } }) => !published && state !== 'abandoned');
@@ -108,7 +108,10 @@ function landedIn(output: string): Set<string> {
   );
 }
 
-/** Pages and lookups that were asked for since a number of requests; questions for a total ask for one record. */
+/**
+ * Pages and lookups that were requested after the first `since` requests. Probes of a total, which ask for one record,
+ * are left out.
+ */
 const askedSince = (service: Sandbox, since: number): string[] =>
   service.requests.slice(since).flatMap(({ path, query }) => {
     const parameters = new URLSearchParams(query);
@@ -117,7 +120,7 @@ const askedSince = (service: Sandbox, since: number): string[] =>
     return [`${path} ${parameters.get('page')}`];
   });
 
-/** About 10 minutes. Random moments: a failure names its own. */
+/** About 10 minutes. The moments are random; a failure names its own. */
 it('50 randomly killed runs are resumed under another setting, with the result of an undisturbed run', async () => {
   const expected = new Map<string, { readonly left: unknown; readonly ms: number }>();
   for (const { name, args, base, service, left } of WORKS) {
@@ -136,7 +139,7 @@ it('50 randomly killed runs are resumed under another setting, with the result o
     const output = at(`${name}-${i}`);
     copy(at(base), output);
     const most = expected.get(name)?.ms ?? 0;
-    // Every second run is killed at any moment, the others after their first page.
+    // Every second run is killed at a random moment, the others after their first page.
     const isLanding = !['vacuum', 'export'].includes(name) && Math.floor(i / WORKS.length) % 2 === 1;
     const begun = performance.now();
     const killed = lotlake(args(output), service(), output);
@@ -149,7 +152,7 @@ it('50 randomly killed runs are resumed under another setting, with the result o
     const since = service().requests.length;
     const round = `${name}, killed after ${Math.round(ms)} ms (${signal}), then with ${JSON.stringify(env)}, ${landed.size} pages landed`;
     const again = await lotlake(args(output), service(), output, env).ended;
-    // An export that was whole before it was killed stands in the way of another one.
+    // If the export was complete before it was killed, it blocks the second export.
     if (again.code !== 0) expect(again.err, round).toContain('SHARE_EXPORT_EXISTS');
     expect(
       askedSince(service(), since).filter((page) => landed.has(page)),

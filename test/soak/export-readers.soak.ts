@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportFrom, type HandMade, handMadeLake, LOTS, SALES } from '../query/support.js';
 
-/** A Python with pandas and pyarrow, such as the one of `npm run test:notebooks`. */
+/** A Python with pandas and pyarrow, such as the Python of `npm run test:notebooks`. */
 const python = process.env.LOTLAKE_PYTHON;
 
 const hasOffice = spawnSync('soffice', ['--version']).status === 0;

@@ -25,7 +25,7 @@ it('a night over 4,000 vehicles that is interrupted at any moment ends within 5 
   let slowest = 0;
   for (let i = 0; i < INTERRUPTS; i++) {
     const run = start(disturbed);
-    // Passes that landed are not walked again, so that later starts get further in less time.
+    // A landed pass is not walked again, so later starts get further in less time.
     await Promise.race([run.ended, sleep(300 + Math.random() * (whole - 300))]);
     const sent = performance.now();
     run.child.kill('SIGINT');

@@ -38,7 +38,9 @@ const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
   'halves of surrogate pairs': (bytes) => `"lots":[${filled(bytes, (i) => `{"id":${i},"lot":"\\ud83d"}`)}]`,
 };
 
-/** Seconds of work that a record takes from its answer to its rejects, and the longest without a turn for anything else. */
+/**
+ * Seconds of work on a record from its answer to its rejects, and the longest time in which nothing else got a turn.
+ */
 async function secondsOf(members: string): Promise<{ seconds: number; pause: number }> {
   const places = columnPlaces(stream, await schemasOf('cars'));
   const file = join(folder.path, 'page.ndjson.gz');
@@ -80,7 +82,7 @@ describe('one large record', () => {
     const whole = await secondsOf(membersOf(3_800_000));
     const times = [quarter, whole].map(({ seconds }) => seconds.toFixed(2)).join(' and ');
     console.log(`${name}: ${times} s, longest pause ${whole.pause.toFixed(2)} s`);
-    // Below that what else runs decides.
+    // Below that, other work of the machine decides.
     const base = Math.max(quarter.seconds, 0.2);
     expect(whole.seconds / base, times).toBeLessThan(6);
     expect(whole.pause).toBeLessThan(10);

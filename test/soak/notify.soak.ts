@@ -83,7 +83,7 @@ const read = z.object({
   ),
 });
 
-/** What real readers make of metrics and events. */
+/** What real readers find in the metrics and events. */
 function checked(): z.output<typeof read> {
   const script = join(packageRoot, 'test', 'soak', 'notify-check.py');
   const options = { maxBuffer: 1 << 28 };

@@ -91,7 +91,7 @@ describe('nights with an own model', () => {
     expect(compared.tables).toMatchObject([
       { name: 'bargains', state: 'changed', added: 0, removed: 0, columns: [{ name: 'is_far_below' }] },
     ]);
-    // Nothing but the model is new.
+    // Only the model is new.
     const published = await run(incremental, 1);
     expect(published.published).toBe(true);
     expect((await run(incremental, 2)).published).toBe(false);

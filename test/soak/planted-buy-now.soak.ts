@@ -16,7 +16,7 @@ it('buy_now_premium finds the planted markup', async () => {
     );
     const boughtNow = sales.filter(({ isBoughtNow }) => isBoughtNow);
     expect(all?.buy_now_lots).toBe(boughtNow.length);
-    // The markup is on the value when the lot appeared; by the sale the car is older and the market has moved.
+    // The markup is on the value when the lot appeared. By the sale, the car is older and the market has moved.
     const planted =
       (median(
         boughtNow.map(({ price, expected }) => price / expected),
@@ -25,7 +25,7 @@ it('buy_now_premium finds the planted markup', async () => {
     expect(planted).toBeGreaterThan(market.buyNowMarkup - 1);
     const found = Number(all?.premium_median);
     const lots = Number(all?.compared_lots);
-    // Standard error of the median of that many values with the spread that prices have inside a model year.
+    // Standard error of the median of that many values, with the spread of prices inside a model year.
     const error = ((1 + planted) * 1.253 * spreadOf(sales)) / Math.sqrt(lots);
     const summary = `${found.toFixed(3)} of ${lots} sales, planted ${planted.toFixed(3)}, error ${error.toFixed(3)}`;
     process.stdout.write(`${summary}\n`);
@@ -36,7 +36,7 @@ it('buy_now_premium finds the planted markup', async () => {
   }
 });
 
-/** Standard deviation of the logarithm of the prices inside model years of 5 sales or more. */
+/** Standard deviation of the logarithm of prices inside model years with 5 sales or more. */
 function spreadOf(sales: readonly PlantedSale[]): number {
   const groups = [...groupBy(sales, modelYearOf).values()].filter(({ length }) => length >= 5);
   const squares = groups.flatMap((group) => {

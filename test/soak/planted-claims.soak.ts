@@ -12,16 +12,16 @@ import {
   WITHOUT_CATALOG,
 } from '../pipelines/support.js';
 
-/** Vehicles of the world; a tenth of them stand on source 12, whose prices alone know of claims. */
+/** Vehicles of the world. A tenth of them are on source 12, and only its prices reflect claims. */
 const VEHICLES = 100_000;
 
 /**
- * Standard deviation of the logarithm of an asking price among lots of one model year, claims and accident: the noise
- * of the market, mileage, the time of listing and cuts. Measured 0.18 to 0.25.
+ * Standard deviation of the logarithm of an asking price among lots of one model year, number of claims and accident
+ * state. It comes from the noise of the market, mileage, the time of listing and price cuts. Measured 0.18 to 0.25.
  */
 const SPREAD = 0.25;
 
-/** What a median of that many ratios may be off, in the logarithm, in 3 of 1,000 worlds. */
+/** Error in the logarithm that the median of that many ratios exceeds in only 3 of 1,000 worlds. */
 const margin = (count: number): number => (3 * 1.2533 * SPREAD) / Math.sqrt(count);
 
 let bands: readonly PlainRow[];
@@ -43,13 +43,13 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** Lots and discount, in the logarithm, of a number of claims with or without an accident. */
+/** Number of lots and discount, in the logarithm, for a number of claims with or without an accident. */
 function discountOf(claims: number, accident: 'yes' | 'no'): { count: number; discount: number } {
   const found = bands.find((row) => row.claims_band === claims && row.accident === accident);
   return { count: Number(found?.compared_lots), discount: Number(found?.discount) };
 }
 
-/** About a minute and a half. The discounts that the sandbox planted, in what source 12 asks. */
+/** About a minute and a half. Looks for the planted discounts in the asking prices of source 12. */
 describe('accident_discount', () => {
   it.each([1, 2])('finds the planted discount of %i claims without an accident', (claims) => {
     const { count, discount } = discountOf(claims, 'no');

@@ -9,7 +9,7 @@ import { mean, plantedLake, plantedSales } from './planted-lake.js';
 /** Standard deviation of the logarithm of prices of one model: damage, title, age, mileage and noise together. */
 const SPREAD = 0.55;
 
-/** The error of a median against that of a mean, for a normal distribution. */
+/** Standard error of a median divided by that of a mean, for a normal distribution. */
 const MEDIAN_ERROR = 1.2533;
 
 /** About half a minute. */
@@ -39,7 +39,7 @@ describe('the market of a world of 200,000 vehicles', () => {
         groups.map((row) => Math.log(Number(row.price_ratio_to_sound))),
         weights,
       );
-      // The sound lots of a model are as uncertain as the damaged ones.
+      // The sound lots of a model are as uncertain as the damaged lots.
       const error = (1.5 * MEDIAN_ERROR * SPREAD) / Math.sqrt(lots);
       const text = `${name}: ${Math.exp(log).toFixed(3)}, planted ${factor}, ${lots} lots, ±${(100 * error).toFixed(1)} %`;
       process.stdout.write(`${text}\n`);
@@ -68,7 +68,7 @@ function levelOf(month: string): number {
   return Math.log(marketFactor(at)) - (market.lossPerYear * at) / (365.25 * 86_400_000);
 }
 
-/** How much of the planted change between the months of a model is found, with its standard error. */
+/** Share of the planted change between the months of a model that is found, with its standard error. */
 function slopeOf(rows: readonly Row[]): { readonly slope: number; readonly error: number } {
   const models = groupBy(rows, ({ domain_id, model_id }) => `${domain_id} ${model_id}`);
   const centred = [...models.values()].flatMap((months) => {

@@ -4,7 +4,7 @@ import { texts } from '../model/support.js';
 import { groupBy } from '../model/world/statistics.js';
 import { mean, modelYearOf, type PlantedSale, plantedLake, plantedSales } from './planted-lake.js';
 
-/** A mileage band of an age, in logarithms: what is planted there, and what the mart shows. */
+/** A mileage band of an age: its planted effect and the effect in the mart, as logarithms. */
 interface Band {
   readonly age: number;
   readonly lots: number;
@@ -14,7 +14,7 @@ interface Band {
 
 const BAND = 25_000;
 
-/** Other prices that a price is compared with. */
+/** Least number of other prices for a comparison. */
 const LEAST = 5;
 
 /** About ten seconds. */
@@ -47,7 +47,7 @@ it('odometer_curve finds the planted loss from one mileage band to the next', as
   }
 });
 
-/** Mean logarithm of the planted wear of the sales of an age and band whose model year is large enough. */
+/** Mean logarithm of the planted wear of sales by age and band, if their model year is large enough. */
 function plantedWear(sales: readonly PlantedSale[]): Map<string, number> {
   const large = [...groupBy(sales, modelYearOf).values()].filter(({ length }) => length > LEAST).flat();
   const bands = groupBy(large, ({ lot: { facts }, saleAt }) => {
@@ -59,7 +59,7 @@ function plantedWear(sales: readonly PlantedSale[]): Map<string, number> {
   return new Map([...bands].map(([band, lots]) => [band, mean(lots.map(wearOf))]));
 }
 
-/** How much of the planted difference between the bands of one age is found, with its standard error. */
+/** Share of the planted difference between the bands of one age that is found, with its standard error. */
 function slopeOf(bands: readonly Band[]): { readonly slope: number; readonly error: number } {
   const ages = groupBy(bands, ({ age }) => String(age));
   const centred = [...ages.values()].flatMap((group) => {

@@ -13,9 +13,9 @@ import {
 
 const DAY = 86_400_000;
 const START = Date.parse('2026-09-01T02:00:00Z');
-/** Days between two nights, after which the archive feed still tells of all that left. */
+/** Days between two nights. The archive feed still has everything that left between them. */
 const STEP = 3;
-/** When the odds are taken, and when the story ends, in days from its start. */
+/** Days from the start of the story until the odds are taken, and until it ends. */
 const ODDS_AT = 42;
 const END_AT = 72;
 
@@ -41,7 +41,7 @@ async function night(day: number): Promise<void> {
   await nightly({ config, reporter: silentReporter(), now: () => clock, modelling });
 }
 
-/** The odds of attempts beside what came of them. */
+/** The odds of attempts, with their outcomes. */
 async function resultsOf(attempts: string) {
   const [found] = await duck.query(`
     select count(*) as attempts, count(*) filter (where outcome = 'sold') as sold, sum(p) as expected,
@@ -74,7 +74,7 @@ it('odds over six weeks predict how many of the next attempts sell', { timeout: 
     process.stdout.write(`${summary}\n`);
     expect(count, summary).toBeGreaterThan(50);
     expect(Math.abs(sold - expected), summary).toBeLessThan(2.6 * deviation);
-    // The share of all that sold, known only afterwards, is not the better guess.
+    // The share of all attempts that sold, known only afterwards, is not a better guess.
     if (attempts === 'true') expect(error, summary).toBeLessThan(sold * (1 - sold / count));
   }
 });

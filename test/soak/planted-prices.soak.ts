@@ -13,7 +13,7 @@ import {
   WITHOUT_CATALOG,
 } from '../pipelines/support.js';
 
-/** Sizes of the worlds, in vehicles; with 6000,50000 it takes some eight minutes. */
+/** Sizes of the worlds in vehicles. 6000,50000 takes some eight minutes. */
 const sizes = (process.env.LOTLAKE_PRICED ?? '6000').split(',').map(Number);
 const SEEDS = [1, 2, 3];
 const CLOCK = new Date('2026-11-20T00:00:00Z');

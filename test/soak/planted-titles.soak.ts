@@ -4,7 +4,7 @@ import { attempts } from '../model/world/marts/sales.js';
 import { type MartRow, type WorldNight, worldNight } from '../model/world/night.js';
 import { ratiosToOthers } from '../model/world/ratios.js';
 
-/** Vehicles of the world: at 6,000 the rarer titles have too few lots to be compared. */
+/** Vehicles of the world. At 6,000, the rarer titles have too few lots to compare. */
 const vehicles = Math.max(6000, Number(process.env.LOTLAKE_WORLD ?? 20_000));
 
 const factors = [...new Set(titles.map(({ factor }) => factor))];
@@ -12,7 +12,10 @@ const factors = [...new Set(titles.map(({ factor }) => factor))];
 const namesWith = (planted: number): string[] =>
   titles.filter(({ factor }) => factor === planted).map(({ name }) => name.trim());
 
-/** What lots with these titles bring against their model year: the mean of logarithms over sources and titles. */
+/**
+ * The price level of lots with these titles relative to their model year: the mean of logarithms over sources and
+ * titles.
+ */
 interface Level {
   readonly lots: number;
   readonly log: number;
@@ -66,7 +69,7 @@ describe(`the titles of a world of ${vehicles} vehicles`, () => {
   });
 });
 
-/** Standard error of a median against that of a mean, of normal values. */
+/** Standard error of a median divided by that of a mean, for normal values. */
 const MEDIAN_ERROR = Math.sqrt(Math.PI / 2);
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -5,11 +5,11 @@ import { CLI } from '../cli/support.js';
 import { type HandMade, handMadeLake } from '../query/support.js';
 
 const ROWS = 20_000_000;
-/** DuckDB has this much; Node needs some 100 MB beside it. */
+/** DuckDB gets this much; Node needs some 100 MB more. */
 const MEMORY = '700MB';
 const MOST_MEGABYTES = 600;
 
-/** Says the peak of the process in kilobytes when it ends. */
+/** Prints the peak memory of the process in kilobytes when it ends. */
 const PEAK = `data:text/javascript,${encodeURIComponent(
   "process.on('exit', () => process.stderr.write('peak ' + process.resourceUsage().maxRSS))",
 )}`;

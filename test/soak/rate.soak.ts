@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { rowsOf, setUp } from '../pipelines/world-oracle.js';
 
-/** About 2 minutes: every request of a nightly with reference data, five a second. */
+/** About 2 minutes: all requests of a nightly run with reference data, five a second. */
 it('a night with reference data over 2,000 vehicles keeps to 5 requests a second', async () => {
   const rate = 5;
   const clock = new Date('2026-11-18T02:00:00Z');

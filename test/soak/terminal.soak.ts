@@ -9,7 +9,7 @@ import { startSandbox } from '../../src/sandbox/index.js';
 import { CLI } from '../cli/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-/** `docs/terminal.md` is written anew where this is set: after a change of what a terminal shows. */
+/** If this is set, `docs/terminal.md` is written anew. Use it after a change of the terminal output. */
 const IS_WRITTEN = process.env.LOTLAKE_WRITE_TERMINAL === '1';
 const DOCUMENT = join(packageRoot, 'docs', 'terminal.md');
 
@@ -22,7 +22,7 @@ interface Recording {
   readonly last: string[];
   /** The line of the cursor after each piece of output, without repetitions. */
   readonly live: string[];
-  /** Lines that went on in the next row at any moment. */
+  /** Lines that at any moment continued in the next row. */
   readonly wrapped: string[];
   readonly bytes: string;
   readonly seconds: number;
@@ -30,7 +30,7 @@ interface Recording {
 
 /**
  * Runs a command in a pseudo-terminal and shows its output to a terminal emulator.
- * @param given.onLive is told of each new line at the cursor
+ * @param given.onLive is called with each new line at the cursor
  */
 async function record(
   args: readonly string[],
@@ -100,11 +100,14 @@ const SERVICE = {
   ...{ LOTLAKE_BASE_URL: sandbox.url, LOTLAKE_API_KEY: sandbox.apiKey, LOTLAKE_OUTPUT: folder.path },
   ...{ LOTLAKE_PER_PAGE: '50', LOTLAKE_CONCURRENCY: '1' },
 };
-/** In 15 seconds. */
+/** The pages take 15 seconds. */
 const SLOW = { ...SERVICE, LOTLAKE_RATE: '2' };
 const SCROLL = { LOTLAKE_PAGING: 'scroll' };
 
-/** What of a recording may differ from night to night: figures, bars, and rates, which steps below a second lack. */
+/**
+ * A recording without the parts that may differ from night to night: figures, bars, and rates, which steps below a
+ * second lack.
+ */
 const shapeOf = (text: string): string =>
   text
     .replaceAll(/[█░]+/g, '█')
@@ -116,7 +119,7 @@ const shapeOf = (text: string): string =>
     .replaceAll(/price_\w+/g, 'mart')
     .replaceAll(/ +/g, ' ');
 
-/** Every escape sequence that a terminal got. */
+/** Every escape sequence that a terminal received. */
 const escapes = ({ bytes }: Recording): string[] => [...new Set(bytes.match(/\u001b\[?[^a-zA-Z]*[a-zA-Z]/g))];
 
 const moment = ({ live }: Recording, like: RegExp): string =>
@@ -149,7 +152,7 @@ describe('lotlake run on a terminal', () => {
     for (const recording of [first, narrow, wide]) {
       expect(recording.code, recording.bytes).toBe(0);
       expect(recording.wrapped).toEqual([]);
-      // No colour, and the cursor is never hidden.
+      // There is no colour, and the cursor is never hidden.
       expect(escapes(recording)).toEqual(['\u001b[K']);
       expect(recording.bytes.split('\u001b[K').length / recording.seconds).toBeLessThan(12);
     }

@@ -28,7 +28,7 @@ interface Run {
   readonly ended: Promise<{ readonly code: number | null; readonly printed: string; readonly at: number }>;
 }
 
-/** Starts a nightly run in a process namespace of its own, as in another container with the same volume. */
+/** Starts a nightly run in its own process namespace, as in another container with the same volume. */
 function start(): Run {
   const args = [
     '-pf',
@@ -58,7 +58,7 @@ async function publishedRuns(): Promise<readonly PlainRow[]> {
 
 const canUnshare = spawnSync('unshare', ['-pf', '--mount-proc', 'true']).status === 0;
 
-/** About 4 minutes. Random offsets: a failure names its round. */
+/** About 4 minutes. The offsets are random; a failure names its round. */
 it.runIf(canUnshare)(
   'two runs in two process namespaces never work at once, and no publication is lost',
   async () => {
@@ -76,12 +76,12 @@ it.runIf(canUnshare)(
       if (isKilled) expect(b.code, what).toBe(0);
       for (const { code, printed } of [a, b])
         if (code === 6) expect(printed, what).toContain('[LAKE_LOCKED]');
-      // One that is not killed publishes or is refused.
+      // A run that is not killed publishes or is refused.
       for (const { code } of isKilled ? [b] : [a, b]) expect([0, 6], what).toContain(code);
       const done = [a, b].filter(({ code }) => code === 0).length;
       expect(done, what).toBeGreaterThan(0);
       const runs = await publishedRuns();
-      // What was killed may have published right before.
+      // A killed run may have published right before.
       const isOver = isKilled && runs.length === published + done + 1;
       expect(runs.length, what).toBe(published + done + (isOver ? 1 : 0));
       published = runs.length;

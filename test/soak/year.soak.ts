@@ -11,11 +11,11 @@ import { executeVacuum, planVacuum } from '../../src/lake/vacuum.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { configFor, silentReporter, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
 
-/** Nights that the lake lives through, 60 at least; the 365 of a year take half an hour on a quiet machine. */
+/** Nights of the lake, at least 60. The 365 nights of a year take half an hour on a quiet machine. */
 const NIGHTS = Number(process.env.LOTLAKE_NIGHTS ?? 365);
-/** The lake after its first month is the measure of the later one. */
+/** The lake after its first month is compared with the later lake. */
 const MONTH = Math.min(30, NIGHTS >> 1);
-/** Nights of each lake whose time is compared. */
+/** Number of nights of each lake whose time is compared. */
 const COMPARED = Math.min(7, NIGHTS);
 const START = Date.parse('2025-11-20T02:00:00Z');
 
@@ -30,7 +30,7 @@ const copy = (from: string, to: string): void => {
   execFileSync('cp', ['-a', join(folder.path, from), join(folder.path, to)]);
 };
 
-/** Lives through a night of a lake, with its vacuum. Returns the seconds of processor time. */
+/** Runs a night of a lake, with its vacuum. Returns the seconds of processor time. */
 async function live(lake: string, night: number, only: typeof WITHOUT_MARTS | object): Promise<number> {
   const config = configFor(sandbox.url, join(folder.path, lake), { shrinkGuard: 1 });
   const layout = layoutOf(config.output);
@@ -46,7 +46,7 @@ async function live(lake: string, night: number, only: typeof WITHOUT_MARTS | ob
   return (user + system) / 1e6;
 }
 
-/** What a lake takes on disk, in all and besides what history adds: tables, and the records of runs. */
+/** Bytes of a lake on disk, in all and without what history adds: tables, and the records of runs. */
 function measure(lake: string) {
   const layout = layoutOf(join(folder.path, lake));
   const manifest = readManifest(currentSnapshot(layout) ?? '');
@@ -81,20 +81,20 @@ describe('a lake after a year of nights, each with a vacuum', () => {
   const times = { year: [] as number[], month: [] as number[], history: [] as number[] };
 
   beforeAll(async () => {
-    // Marts keep nothing from night to night, so the nights of the year go without them, at half the time.
+    // Marts keep nothing from night to night. The nights of the year run without them, in half the time.
     for (let night = 0; night < NIGHTS; night++) {
       await live('year', night, WITHOUT_MARTS);
       if (night + 1 === MONTH) copy('year', 'month');
       if (night % 10 === 0) process.stdout.write(`night ${night}\n`);
     }
-    // The same history with nothing else of its year: the current snapshot and its landing.
+    // The same history without the rest of the year: the current snapshot and its landing.
     copy('year', 'history');
     const { runs, failedTests, snapshots, ...layout } = layoutOf(join(folder.path, 'history'));
     const current = basename(currentSnapshot({ runs, failedTests, snapshots, ...layout }) ?? '');
     for (const id of readdirSync(snapshots).filter((id) => id !== current))
       rmSync(join(snapshots, id), { recursive: true });
     for (const path of [runs, failedTests].filter(existsSync)) rmSync(path, { recursive: true });
-    // One after the other, so that a busy machine slows all of them alike.
+    // The lakes take turns, so that a busy machine slows all of them alike.
     for (let i = 0; i < COMPARED; i++) {
       times.year.push(await live('year', NIGHTS + i, {}));
       times.history.push(await live('history', NIGHTS + i, {}));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runSpark } from '../../src/spark/run-spark.js';
 import { scriptOf, sparkLiteral, submitArguments } from '../../src/spark/script.js';
 
-/** A command in the place of Spark: it prints what the script of the test says, and keeps its arguments. */
+/** A command in place of Spark. It prints what the script of the test says, and keeps its arguments. */
 describe('a script on Spark', () => {
   let folder: string;
   beforeAll(() => {

@@ -48,7 +48,7 @@ describe('prices without a trend, with a shock in one make and month, and a sour
     const [shocked] = await market.rows(
       `select * from price_index where segment = 'manufacturer' and level = '3' and month = '${monthOf(SHOCK.month)}'`,
     );
-    // 100 is the average of the year 2024, a twelfth of which is the shock.
+    // The index is 100 for the average of 2024. The shock lasted a twelfth of that year.
     const truth = 100 * Math.exp(SHOCK.change * (11 / 12));
     expect(Number(shocked?.index_low)).toBeLessThan(truth);
     expect(Number(shocked?.index_high)).toBeGreaterThan(truth);
@@ -219,7 +219,7 @@ it('finds the effect of a damage on one make, and pools small groups with the ot
     select l.value, l.effect_low / f.effect_low as low, l.effect / f.effect as middle, l.effect_high / f.effect_high as high
     from price_levels l join price_factors f on f.factor = l.subject and f.level = l.value where l.level = 'all'`);
   market.close();
-  // Of all prices together, the error of the reference is in the interval, and no price counts twice.
+  // Over all prices, the interval contains the error of the reference. No price counts twice.
   expect(whole.length).toBeGreaterThan(20);
   for (const { low, middle, high } of whole)
     for (const ratio of [low, middle, high]) expect(Number(ratio)).toBeCloseTo(1, 9);

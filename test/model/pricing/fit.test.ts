@@ -17,7 +17,7 @@ const tree = parents.map((parent, i) => ({ parent, depth: i < 4 ? 0 : i < 7 ? 1 
 const spread: Spread = [...factors.map((_, i) => 0.05 + i / 100), 0.02, 0.05, 0.3];
 const WEIGHT = 1 / 0.03;
 
-/** Sale `i`, with levels, shares and a price that follow from its number alone. */
+/** Sale `i`. Its levels, shares and price depend only on its number. */
 function saleOf(i: number): PricedRow {
   const unit = (salt: number): number => (Math.sin(i * 12.9898 + salt * 78.233) * 43758.5453) % 1;
   const share = (salt: number): number => Math.abs(unit(salt));
@@ -40,7 +40,7 @@ function saleOf(i: number): PricedRow {
   };
 }
 
-/** The same model as one dense system of all effects at once: coefficients, then the nodes of the tree. */
+/** The same model as one dense system with all effects: coefficients first, then the nodes of the tree. */
 function dense(sales: readonly PricedRow[]): { mean: Matrix; covariance: Matrix } {
   const all = size + tree.length;
   const precision = Matrix.zeros(all, all);
@@ -93,7 +93,7 @@ const rowOf = (sale: PricedRow): (readonly [number, number])[] => [
 ];
 
 it('solves the mixed model as one dense system does', () => {
-  // The last generation has no sale, and only its make says something of it.
+  // The last generation has no sale, so only its make informs its estimate.
   const sales = Array.from({ length: 120 }, (_, i) => saleOf(i)).filter(({ model }) => model !== 3);
   const sums = emptySums(size, 4);
   for (const sale of sales) addSale(sums, sale, WEIGHT);

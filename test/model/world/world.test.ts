@@ -11,9 +11,9 @@ import { oracles } from './oracles.js';
 const vehicles = Number(process.env.LOTLAKE_WORLD ?? 1200);
 
 const known = await oracles();
-/** Facts that several marts share, which the oracles of those marts check. */
+/** Facts that several marts share. The oracles of those marts check them. */
 const SHARED = /^(dim_\w+|lot_groups|odometer_readings)$/;
-/** A seed is what its file says, and what is fitted is judged by planted prices (test/model/pricing). */
+/** A seed repeats its file. Planted prices test what is fitted (test/model/pricing). */
 const models = readModels().filter(
   ({ name, isSeed, isFitted }) => !isSeed && !isFitted && !SHARED.test(name),
 );
@@ -55,7 +55,7 @@ describe(`the marts of a world of ${vehicles} vehicles`, () => {
     );
     expect(visible.every(isWound)).toBe(true);
     expect(visible.length).toBeGreaterThan(2);
-    // The workshops were told the truth, and everybody after them what the clock says.
+    // The workshops read the true distance, and everybody after them the rolled-back reading.
     expect([...new Set(flagged.map((row) => row.event))].sort()).toEqual([
       'history_report',
       'inspection',
