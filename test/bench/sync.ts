@@ -55,8 +55,9 @@ async function nights(data: BenchData, isSynced: boolean): Promise<Record<Night,
 
 const middle = (values: readonly number[]): string => {
   const sorted = values.toSorted((a, b) => a - b);
-  const of = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(3);
-  return `${of(0.5)} (${of(0)} to ${of(1)})`;
+  const quantile = (share: number): string =>
+    (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(3);
+  return `${quantile(0.5)} (${quantile(0)} to ${quantile(1)})`;
 };
 
 const data = await benchData(cache, { vehicles: Number(size) });

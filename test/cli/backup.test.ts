@@ -207,8 +207,8 @@ describe('a backup, when the lake is gone', () => {
     const { code, out, err } = runLotlake(copy, 'verify', '--json');
     expect(code, out + err).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ sound: true, problems: [] });
-    const asked = runLotlake(copy, 'query', 'select count(*) as n from lots', '--json');
-    expect(JSON.parse(asked.out)).toEqual([{ n: before.get('lots')?.length }]);
+    const answer = runLotlake(copy, 'query', 'select count(*) as n from lots', '--json');
+    expect(JSON.parse(answer.out)).toEqual([{ n: before.get('lots')?.length }]);
     await rebuild(jobAt(copy, START + 2 * NIGHT));
     expectSameLake(await readLake(layoutOf(copy).current), before);
     await nightly(jobAt(copy, START + 3 * NIGHT));

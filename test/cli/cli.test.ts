@@ -58,9 +58,9 @@ describe('lotlake query', () => {
     const plain = await duck.query(
       `select * from '${folder.path}/lake/current/lots/**/*.parquet' order by lot_id`,
     );
-    const asked = await json('query', 'select * from lots order by lot_id', '--format', 'json');
+    const answer = await json('query', 'select * from lots order by lot_id', '--format', 'json');
     expect(plain.length).toBeGreaterThan(600);
-    expect(asked).toEqual(plain.map(withIso));
+    expect(answer).toEqual(plain.map(withIso));
     duck.close();
   });
 
@@ -159,9 +159,9 @@ describe('lotlake value', () => {
   it('describes the lot and why it has no estimate, and accepts a lot or a car, not both', async () => {
     const chosen = 'select lot_id, lot from lots where domain_id = 3 limit 1';
     const [lot] = await json('query', chosen, '--format', 'json');
-    const [told] = await json('value', String(lot.lot_id), '--json');
-    expect(told).toMatchObject({ estimate: null, note: 'no estimate: too few prices', drivers: [] });
-    expect(told.of).toContain(`lot ${lot.lot} of copart_com`);
+    const [answer] = await json('value', String(lot.lot_id), '--json');
+    expect(answer).toMatchObject({ estimate: null, note: 'no estimate: too few prices', drivers: [] });
+    expect(answer.of).toContain(`lot ${lot.lot} of copart_com`);
     const both = printed('value', String(lot.lot_id), '--km', '5');
     await expect(both).rejects.toMatchObject({ outcome: 'usage' });
     const car = printed('value', '--make', 'Toyota', '--model', 'Camry', '--year', '2020');

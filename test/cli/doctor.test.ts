@@ -278,9 +278,9 @@ describe('lotlake doctor', () => {
 
   it('prints JSON, throws the first failure, and sends no request with --offline', async () => {
     const { effects, out } = await effectsOf({ env: { LOTLAKE_API_KEY: 'another-key' } });
-    const asked = sandbox.requests.length;
+    const sent = sandbox.requests.length;
     await doctor.run({ json: true, offline: true }, effects);
-    expect(sandbox.requests).toHaveLength(asked);
+    expect(sandbox.requests).toHaveLength(sent);
     expect(JSON.parse(out())[0]).toMatchObject({ check: 'node', status: 'ok', hint: null, code: null });
     await expect(doctor.run({ json: false, offline: false }, effects)).rejects.toMatchObject({
       ...{ code: 'SERVICE_KEY_REFUSED', outcome: 'refused' },

@@ -43,9 +43,9 @@ describe('lotlake export', () => {
     [['sales', '--to', 'x', '--snapshot', '20200101T000000Z-aaaaaa'], /LAKE_NO_SNAPSHOT/],
     [['sales', '--to', 'x', '--max-bytes', 'big'], /SHARE_EXPORT_OPTIONS/],
     [['sales'], /to/],
-  ])('ends with exit code 2 and a hint: %j', (args, said) => {
+  ])('ends with exit code 2 and a hint: %j', (args, message) => {
     const { code, err } = lotlake(...args);
-    expect(err).toMatch(said);
+    expect(err).toMatch(message);
     expect(code).toBe(2);
   });
 });

@@ -67,8 +67,8 @@ describe('the JSON of', () => {
   ])('the error of %j has message, code, stage and hint', (args, code) => {
     const ended = lotlake(...args);
     expect(ended.code).toBe(2);
-    const [told] = parsed(ended.err);
+    const [printed] = parsed(ended.err);
     const text = expect.any(String);
-    expect(told).toEqual({ error: { message: text, code, stage: text, hint: text } });
+    expect(printed).toEqual({ error: { message: text, code, stage: text, hint: text } });
   });
 });

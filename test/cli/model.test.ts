@@ -19,9 +19,9 @@ describe('lotlake model', () => {
     [['--engine', 'spark', '--to', 'file://host/lake'], 'name a folder by its path'],
     [['--engine', 'spark', '--to', 's3a://bucket//lake/tables/'], 'lies in the mirror'],
     [['--engine', 'spark', '--to', 's3://bucket/lake/models/../tables'], 'has a step . or ..'],
-  ])('refuses %s', (args, said) => {
+  ])('refuses %s', (args, message) => {
     const { code, err } = runLotlake(output, 'model', ...args);
-    expect(err).toContain(said);
+    expect(err).toContain(message);
     expect(code).toBe(2);
   });
 

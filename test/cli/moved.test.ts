@@ -192,8 +192,8 @@ describe('a copy that cannot be written', () => {
           found: expect.stringContaining(`set variable lotlake_snapshot = '${current}'`),
         }),
       );
-      const asked = runReader(copy, 'query', 'select count(*) from lots', '--snapshot', basename(first));
-      expect(asked.code, asked.err).toBe(0);
+      const answer = runReader(copy, 'query', 'select count(*) from lots', '--snapshot', basename(first));
+      expect(answer.code, answer.err).toBe(0);
     });
     expect(await namedBy(current)).toEqual([current.replace(copy, original)]);
   });

@@ -199,23 +199,23 @@ describe('the progress of a pass', () => {
         { stream: 'cars', run_id: 'r', origin: null, kind: 'full', request: { per_page }, contract: '' },
         new Date(),
       );
-    const told: (readonly unknown[])[] = [];
+    const reports: (readonly unknown[])[] = [];
     const reporter = {
       step: () => undefined,
       warn: () => undefined,
-      progress: (...given: readonly unknown[]) => told.push(given),
+      progress: (...given: readonly unknown[]) => reports.push(given),
     };
-    const tell = (per_page: number, expected: number | null) =>
+    const report = (per_page: number, expected: number | null) =>
       progressOf({ reporter, layout }, open(per_page))(landedPage(), expected);
     const last = open(1000);
     const page = landedPage();
     writeFileSync(join(last.folder, page.file), '');
     recordPage(last.folder, page);
     endPass(last, { state: 'sealed', reason: null, complete: true, total: null, run_id: 'r' }, new Date());
-    tell(1000, null);
-    tell(1000, 7);
-    tell(500, null);
-    const after = told
+    report(1000, null);
+    report(1000, 7);
+    report(500, null);
+    const after = reports
       .filter((_, i) => i % 2 === 1)
       .map(([, , expected, , , isEstimate]) => [expected, isEstimate]);
     expect(after).toEqual([

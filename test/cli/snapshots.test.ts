@@ -72,9 +72,9 @@ describe('docs/history.md', () => {
     for (const snapshot of snapshots) {
       await duck.query(lake('lots', layout.current));
       await duck.query(lake('lot_changes', layout.current));
-      const asked = sql.replace('2026-11-19 12:00:00+00', snapshot.manifest.created_at);
-      expect(asked).not.toBe(sql);
-      const rebuilt = await duck.query(asked);
+      const query = sql.replace('2026-11-19 12:00:00+00', snapshot.manifest.created_at);
+      expect(query).not.toBe(sql);
+      const rebuilt = await duck.query(query);
       const tracked = [...ruleOf('lot_changes').sql.matchAll(/'(\w+)' as field/g)].map(([, name]) => name);
       expect(tracked).toHaveLength(16);
       const fields = ['lot_id', ...tracked].join(', ');

@@ -162,16 +162,16 @@ describe('the configuration', () => {
     const cwd = folderWith({ key: 'a', '.env': 'LOTLAKE_RATE=1' });
     const warnings = () => readSettings({}, { env: { LOTLAKE_API_KEY_FILE: 'key' }, cwd }).warnings;
     for (const name of ['key', '.env']) chmodSync(join(cwd, name), 0o644);
-    const said = (name: string) =>
+    const warningOf = (name: string) =>
       `others can read ${join(cwd, name)}, which holds a secret (mode 644); run chmod 600 ${join(cwd, name)}`;
-    expect(warnings()).toEqual([said('key')]);
+    expect(warnings()).toEqual([warningOf('key')]);
     writeFileSync(join(cwd, '.env'), 'AWS_SECRET_ACCESS_KEY=x');
-    expect(warnings()).toEqual([said('.env'), said('key')]);
+    expect(warnings()).toEqual([warningOf('.env'), warningOf('key')]);
     chmodSync(join(cwd, 'key'), 0o400);
-    expect(warnings()).toEqual([said('.env')]);
+    expect(warnings()).toEqual([warningOf('.env')]);
     const url = '{"notify": {"url": "https://host/token"}}';
     writeFileSync(join(cwd, 'lotlake.config.json'), url, { mode: 0o644 });
-    expect(warnings()).toEqual([said('lotlake.config.json'), said('.env')]);
+    expect(warnings()).toEqual([warningOf('lotlake.config.json'), warningOf('.env')]);
   });
 
   it('takes the key from the environment or a file of its own, never from the settings file', () => {
@@ -298,13 +298,13 @@ describe('the configuration', () => {
       const cwd = folderWith({ 'lotlake.config.json': JSON.stringify({ publish }) });
       return () => readConfig({}, { env: {}, cwd });
     };
-    for (const [publish, said] of [
+    for (const [publish, message] of [
       [{ to: 's3://me:secret@bucket/p' }, /^publish.to in .*config.json cannot be used: it is no place/],
       [{ endpoint: 'https://s3.example?token=secret' }, /^publish.endpoint in .* cannot be used: it has/],
       [{ catalog: { uri: 'https://me:secret@here' } }, /^publish.catalog.uri in .* cannot be used: it holds/],
       ['s3://me:secret@bucket', /^publish in .* cannot be used; it takes an object/],
     ] as const) {
-      expect(read(publish)).toThrow(said);
+      expect(read(publish)).toThrow(message);
       expect(read(publish)).not.toThrow(/secret/);
     }
   });

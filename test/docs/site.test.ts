@@ -15,11 +15,11 @@ const config = configFor('http://127.0.0.1:1/api', folder.path);
 const text = (path: string): string => readFileSync(join(site, path), 'utf8');
 
 /** The output of the command. */
-let told: string;
+let output: string;
 
 beforeAll(async () => {
   await smallLake(folder.path);
-  told = await run({});
+  output = await run({});
 });
 afterAll(() => folder.remove());
 
@@ -45,7 +45,7 @@ describe('the pages of lotlake docs', () => {
     for (const path of paths) expect(text('index.html')).toContain(`href="${path}"`);
     const { snapshot_id } = readManifest(snapshotFolder(config));
     const index = join(site, 'index.html');
-    expect(told).toBe(`${paths.length + 1} pages about snapshot ${snapshot_id}; open ${index}\n`);
+    expect(output).toBe(`${paths.length + 1} pages about snapshot ${snapshot_id}; open ${index}\n`);
   });
 
   it('link only to pages of the site and to anchors in them', () => {
@@ -110,7 +110,7 @@ describe('the pages of lotlake docs', () => {
     writeFileSync(join(site, 'notes.txt'), 'mine');
     const before = text('tables/report_media.html');
     const printed = await run({ json: true }).finally(() => writeFileSync(path, whole));
-    const pages = Number(/^\d+/.exec(told)?.[0]);
+    const pages = Number(/^\d+/.exec(output)?.[0]);
     expect(JSON.parse(printed)).toEqual({ index: join(site, 'index.html'), pages, snapshot_id });
     expect(text('notes.txt')).toBe('mine');
     expect(text('tables/report_media.html')).toBe(before);

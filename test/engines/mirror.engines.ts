@@ -238,13 +238,13 @@ describeWith(['servers'], 'a mirror through faults', () => {
   it('keeps what retention says, and loses the rest a day later', async () => {
     await succeed(server, 'old', afterThree, ['push', '--json']);
     const args = ['vacuum', '--remote', '--json'];
-    const told = await succeed(server, 'old', afterThree, [...args, '--dry-run']);
+    const plan = await succeed(server, 'old', afterThree, [...args, '--dry-run']);
     const before = await listOf(server, 'old');
     expect(await succeed(server, 'old', afterThree, args)).toMatchObject({
-      snapshots: told.snapshots,
+      snapshots: plan.snapshots,
       objects: 0,
     });
-    expect(told.snapshots).toHaveLength(2);
+    expect(plan.snapshots).toHaveLength(2);
     Object.assign(process.env, server.env);
     const place = { to: `s3://${server.bucket}/old`, endpoint: server.endpoint, pathStyle: true };
     const { signal } = new AbortController();

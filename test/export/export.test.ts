@@ -100,7 +100,7 @@ describe('the data of an export', () => {
   });
 
   it.each(['parquet', 'csv', 'arrow'] as const)(
-    'is a file without rows where the table is empty (%s)',
+    'is a file without rows if the table is empty (%s)',
     async (format) => {
       const { at, made } = await exportTo(lake, { tables: ['titles'], format });
       expect(made.tables[0]?.files).toMatchObject([{ path: `data/titles.${format}`, rows: 0 }]);

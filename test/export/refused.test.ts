@@ -91,7 +91,7 @@ describe('a name that does not exist', () => {
 describe('the folder of an export', () => {
   const refused = { code: 'SHARE_EXPORT_EXISTS', outcome: 'usage' };
 
-  it('may be there when it is empty', async () => {
+  it('may exist if it is empty', async () => {
     mkdirSync(join(lake.folder, 'empty'));
     const made = await exportFrom(lake, { tables: ['sales'], to: 'empty' });
     expect(filesBelow(made.path)).toContain('data/sales.parquet');
@@ -105,7 +105,7 @@ describe('the folder of an export', () => {
     expect(filesBelow(join(made.path, 'data'))).toEqual(['sales.parquet']);
   });
 
-  it('is not replaced where it holds files that no export wrote', async () => {
+  it('is not replaced if it holds files that no export wrote', async () => {
     const { path: to, at } = await exportTo(lake, { tables: ['lots'] });
     writeFileSync(at('data/notes.txt'), 'mine');
     await expect(exportFrom(lake, { tables: ['lots'], to, force: true })).rejects.toMatchObject(refused);

@@ -18,9 +18,9 @@ it.each([
   [{ data: [{ id: 7 }, { id: 8 }] }, 'SERVICE_UNEXPECTED', 'a list of 2 records'],
   [{ data: [] }, 'SERVICE_NOT_FOUND', 'empty'],
   ['text', 'SERVICE_UNEXPECTED', 'string'],
-])('any other answer is an error at once: %j', (body, code, told) => {
+])('any other answer is an error at once: %j', (body, code, message) => {
   expect(() => recordIn(body, url)).toThrow(
-    expect.objectContaining({ code, retryable: false, message: expect.stringContaining(told) }),
+    expect.objectContaining({ code, retryable: false, message: expect.stringContaining(message) }),
   );
 });
 

@@ -64,9 +64,9 @@ describe('a page', () => {
     ['of another number', { current: 5 }, /says that it is page 5/],
     ['of another place', { from: 41 }, /begins with record 41/],
     ['with records twice', { repeats: 2 }, /holds 2 records twice/],
-  ])('%s contradicts itself', (_, given, told) => {
+  ])('%s contradicts itself', (_, given, message) => {
     const before = page(3, given.total === null ? simple : {});
-    expect(contradictionIn(page(4, given), before, true)).toMatch(told);
+    expect(contradictionIn(page(4, given), before, true)).toMatch(message);
   });
 });
 
@@ -85,7 +85,7 @@ describe('a list', () => {
   it.each<[string, Partial<PageFacts>]>([
     ['begins', { firstId: 110 }],
     ['ends', { firstId: 191, lastId: 199 }],
-  ])('has two wrong pages where one %s before the other, and proves nothing around both', (_, given) => {
+  ])('has two wrong pages if one %s before the other, and proves nothing around both', (_, given) => {
     const wrong = received(list({ page: 4, ...given }));
     expect([...wrong.wrong.keys()]).toEqual([3, 4]);
     expect(wrongRanges(wrong)).toEqual([

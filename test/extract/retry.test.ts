@@ -78,7 +78,7 @@ describe('a failure that will not pass', () => {
     ['an error that says so', errorFromAnswer({ ...facts, status: 400 })],
     ['an error of lotlake without a word on it', new LotlakeError('LAND_FAILED', 'none')],
     ['an error of the program', new TypeError('undefined is not a function')],
-    ['something that is no error', 'text'],
+    ['something that is not an error', 'text'],
   ])('is thrown after one attempt: %s', async (_, error) => {
     const { work, attempts } = failing(error);
     await expect(withRetry(work, { budget: 900, firstWait: 1 })).rejects.toBe(error);

@@ -89,8 +89,8 @@ describe('a body that is not a page', () => {
   ])('leaves no file and can be requested again when it %s', async (_, body, message) => {
     const { folder, landing } = await land(inChunks(body, 5));
     const error = await landing.catch((caught: unknown) => caught);
-    const told = { code: 'LAND_PAGE_BROKEN', retryable: true, stage: 'land' };
-    expect(error).toMatchObject({ ...told, message: expect.stringMatching(message) });
+    const expected = { code: 'LAND_PAGE_BROKEN', retryable: true, stage: 'land' };
+    expect(error).toMatchObject({ ...expected, message: expect.stringMatching(message) });
     expect(String(error)).toContain('https://service.example/api/cars?page=1');
     expect(filesIn(folder)).toEqual([]);
   });

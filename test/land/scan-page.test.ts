@@ -147,7 +147,7 @@ describe('an answer with one record instead of a list', () => {
   });
 
   it.each(['{"data":{"id":1},{"id":2}}', '{"data":{"id":1}]}', '{"data":{"id":1}}{}', '{"data":{"id":1} 2}'])(
-    'is refused where more follows it: %s',
+    'is refused if more follows: %s',
     (text) => {
       expect(() => scanText(text)).toThrow(/malformed JSON at byte/);
     },

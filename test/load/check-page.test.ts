@@ -263,7 +263,7 @@ describe('a value that breaks the contract', () => {
       '1.5',
     ],
   ])(
-    'is told by its place, row and column: %s',
+    'is reported with its place, row and column: %s',
     async (line, path, found, table_name, key, column_name, raw) => {
       const { kept, rejected, rejectedValues, rejects } = await check([line]);
       expect({ kept, rejected, rejectedValues }).toEqual({ kept: 1, rejected: 0, rejectedValues: 1 });
@@ -311,7 +311,7 @@ describe('a value that breaks the contract', () => {
     ]);
   });
 
-  it('is shortened where it is shown as found, but not in its raw text', async () => {
+  it('is shortened in the text that was found, but not in its raw text', async () => {
     const reject = await rejectOf(JSON.stringify({ id: 1, year: 'x'.repeat(5000) }));
     expect(reject?.found.length).toBeLessThan(250);
     expect(reject?.raw).toBe(JSON.stringify('x'.repeat(5000)));
@@ -396,14 +396,14 @@ describe('a large record', () => {
   });
 
   it.each([
-    ['just as many bad values as are told', 10_000, 1, 10_000],
+    ['as many bad values as are reported', 10_000, 1, 10_000],
     ['one more', 10_001, 0, 1],
     ['more than zod can hold', 200_000, 0, 1],
-  ])('is rejected whole where it has too many bad values: %s', async (_, values, kept, told) => {
+  ])('is rejected whole if it has too many bad values: %s', async (_, values, kept, reported) => {
     const prices = Array.from({ length: values }, (_, i) => `{"id":${i},"bid":"x"}`);
     const result = await check([`{"id":7,"lots":[{"id":1,"prices":[${prices.join(',')}]}]}`]);
     expect(result).toMatchObject({ kept, rejected: 1 - kept });
-    expect(result.rejects).toHaveLength(told);
+    expect(result.rejects).toHaveLength(reported);
     expect(result.rejects[0]).toMatchObject({ record_id: '7' });
   });
 

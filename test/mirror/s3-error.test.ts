@@ -23,7 +23,7 @@ describe('an error of the SDK', () => {
     ['NoSuchBucket', 404, 'MIRROR_NOT_FOUND', 'usage'],
     ['PermanentRedirect', 301, 'MIRROR_FAILED', 'failed'],
     ['XAmzContentChecksumMismatch', 400, 'MIRROR_FAILED', 'failed'],
-  ])('%s with status %s is %s, and nothing of its text is told', (name, status, code, outcome) => {
+  ])('%s with status %s is %s, and its text is not reported', (name, status, code, outcome) => {
     const found = explain(error(name, status), place, signal);
     expect(found).toMatchObject({ code, outcome });
     expect(found).toBeInstanceOf(LotlakeError);

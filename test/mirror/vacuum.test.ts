@@ -61,9 +61,9 @@ describe('a vacuum of a mirror', () => {
   it('changes nothing in a dry run', async () => {
     store.now = day(22);
     const before = new Map(store.objects);
-    const told = await vacuum({ isDryRun: true });
+    const plan = await vacuum({ isDryRun: true });
     expect(store.objects).toEqual(before);
-    expect(await vacuum()).toMatchObject({ snapshots: told.snapshots });
+    expect(await vacuum()).toMatchObject({ snapshots: plan.snapshots });
   });
 
   it('keeps unnamed objects for a day, because a push may be sending them', () => {

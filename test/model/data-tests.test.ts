@@ -57,7 +57,7 @@ describe('data tests', () => {
     expect(result).toMatchObject({ failures: 1, sample: [{ n: 3, copies: 2 }] });
   });
 
-  it('of whole rows fail where an expression is null', async () => {
+  it('of whole rows fail if an expression is null', async () => {
     const expression = (sql: string): ModelTest => ({ kind: 'expression', sql, severity: 'warn' });
     const results = await found('n', undefined, [expression('n < 3'), expression("letter <> 'x'")]);
     expect(results.map(({ failures }) => failures)).toEqual([2, 2]);

@@ -106,8 +106,8 @@ describe('readModels', () => {
       `descriptio: d\ndescription: d\ngrain: g\nkey: [x]\n${columns}`,
       /descriptio/,
     ],
-    ['a key that is no column', `description: d\ngrain: g\nkey: [y]\n${columns}`, /odd\.yml: y/],
-    ['text that is no YAML', 'description: [', /odd\.yml/],
+    ['a key that is not a column', `description: d\ngrain: g\nkey: [y]\n${columns}`, /odd\.yml: y/],
+    ['text that is not YAML', 'description: [', /odd\.yml/],
   ])('says where %s is', (_what, yml, message) => {
     write(yml);
     expect(() => readModels(folder)).toThrow(message);

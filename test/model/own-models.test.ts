@@ -63,8 +63,8 @@ describe('own models', () => {
     ['mine', 'select lot_id from', /mine\.sql: .*syntax error/],
     ['mine', 'select lot_id from no_such_table', /mine reads no_such_table, which is neither/],
     ['mine', 'select lot_id from mine', /circle: mine → mine/],
-  ])('refuses %s as %s', async (name, sql, said) => {
-    await expect(read({ [`${name}.sql`]: sql, [`${name}.yml`]: YML() })).rejects.toThrow(said);
+  ])('refuses %s as %s', async (name, sql, message) => {
+    await expect(read({ [`${name}.sql`]: sql, [`${name}.yml`]: YML() })).rejects.toThrow(message);
   });
 
   it('refuses a test that does more than read, and a check with the name of a check of lotlake', async () => {

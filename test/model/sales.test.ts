@@ -111,14 +111,14 @@ describe('sales', () => {
   });
 
   describe('of lots that only the archive feed reported', () => {
-    const told = (lot_id: number, rest: Given = {}): Given => ({
+    const archiving = (lot_id: number, rest: Given = {}): Given => ({
       ...{ lot_id, vehicle_id: 10, domain_id: 3, archived_at: '2026-08-21T20:00:00Z' },
       ...{ sale_date: '2026-08-20T15:00:00Z', status_id: SOLD, final_bid: 7000 },
       ...rest,
     });
 
     it('lists their attempts with the known facts', async () => {
-      const archived_lots = [told(2), told(3, { vehicle_id: null, status_id: 8, final_bid: null })];
+      const archived_lots = [archiving(2), archiving(3, { vehicle_id: null, status_id: 8, final_bid: null })];
       expect(await attempts({ archived_lots })).toEqual([
         '2026-08-20 sold trusted 7000',
         '2026-08-20 not_sold not_sold null',
@@ -141,9 +141,9 @@ describe('sales', () => {
         { vehicle_id: 11, vin: ' 1ftfw1e58LFB00002', model_id: 51, ...ford },
       ];
       const archived_lots = [
-        told(2, { vehicle_id: 98, vin: '1ftfw1e53lkc12345' }),
-        told(3, { vehicle_id: 99, vin: '1ftfw1e53mkc12345' }),
-        told(4, { vehicle_id: 11, vin: '00000000000000000' }),
+        archiving(2, { vehicle_id: 98, vin: '1ftfw1e53lkc12345' }),
+        archiving(3, { vehicle_id: 99, vin: '1ftfw1e53mkc12345' }),
+        archiving(4, { vehicle_id: 11, vin: '00000000000000000' }),
       ];
       await attempts({ vehicles, archived_lots });
       expect(
@@ -157,22 +157,22 @@ describe('sales', () => {
 
     it('takes no lot of source 12, no lot that left before its auction, and each lot once', async () => {
       const archived_lots = [
-        told(2, { domain_id: 12 }),
-        told(3, { archived_at: '2026-08-20T14:59:59Z' }),
-        told(4, { sale_date: null }),
-        told(5, { vehicle_id: 11, archived_at: '2026-08-24T20:00:00Z' }),
-        told(5, { vehicle_id: 11, final_bid: 100 }),
+        archiving(2, { domain_id: 12 }),
+        archiving(3, { archived_at: '2026-08-20T14:59:59Z' }),
+        archiving(4, { sale_date: null }),
+        archiving(5, { vehicle_id: 11, archived_at: '2026-08-24T20:00:00Z' }),
+        archiving(5, { vehicle_id: 11, final_bid: 100 }),
       ];
       expect(await attempts({ archived_lots })).toEqual(['2026-08-20 sold trusted 7000']);
     });
 
     it('counts their offers like those of other lots, so that a car is not sold twice', async () => {
       const own = lot({ sale_date: '2026-08-10T15:00:00Z', status_id: SOLD, final_bid: 4000 });
-      expect(await attempts({ lots: [own], archived_lots: [told(2)] })).toEqual([
+      expect(await attempts({ lots: [own], archived_lots: [archiving(2)] })).toEqual([
         '2026-08-10 not_sold offered_again null',
         '2026-08-20 sold trusted 7000',
       ]);
-      expect(await attempts({ lots: [own], archived_lots: [told(2, { status_id: 8 })] })).toEqual([
+      expect(await attempts({ lots: [own], archived_lots: [archiving(2, { status_id: 8 })] })).toEqual([
         '2026-08-10 not_sold offered_again null',
         '2026-08-20 not_sold not_sold null',
       ]);

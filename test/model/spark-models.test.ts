@@ -12,9 +12,9 @@ afterAll(() => folder.remove());
 /** A command in place of Spark. It keeps the script and answers the steps in order. */
 function answering(...answers: readonly string[]): readonly string[] {
   const path = join(folder.path, 'spark-sql');
-  const said = ['-- lotlake on Spark 4.1.4', ...answers.flatMap((line) => [line, '-- lotlake step'])];
+  const lines = ['-- lotlake on Spark 4.1.4', ...answers.flatMap((line) => [line, '-- lotlake step'])];
   const keep = `for last; do :; done; cp "\${last#file:}" ${folder.path}/script.sql`;
-  writeFileSync(path, `#!/bin/sh\n${keep}\ncat <<'END'\n${said.join('\n')}\nEND\n`);
+  writeFileSync(path, `#!/bin/sh\n${keep}\ncat <<'END'\n${lines.join('\n')}\nEND\n`);
   chmodSync(path, 0o755);
   return [path];
 }

@@ -60,12 +60,12 @@ it.each([null, '', ' '])('a vehicle without a VIN has no row: %j', async (vin) =
 it.each([
   ['by the seventh character, if built in North America', '1FT00000XK0000001', car('Ford', 2019), 1989],
   ['by the seventh character, if built in North America', '1FT000A0XK0000001', car('Ford', 1989), 2019],
-  ['by the feed for what is no car', '1HD00000XK0000001', car('Harley-Davidson', 2019, 2), 2019],
+  ['by the feed for other vehicles than cars', '1HD00000XK0000001', car('Harley-Davidson', 2019, 2), 2019],
   ['by the feed elsewhere', 'KMH000A0XK0000001', car('Hyundai', 1990), 1989],
   ['by the feed elsewhere', 'KMH00000XK0000001', car('Hyundai', 2018), 2019],
-  ['as the last that can be, without a year in the feed', 'KMH00000XK0000001', car('Hyundai', null), 2019],
-  ['as none, where the character is no code of a year', 'KMH00000X00000001', car('Hyundai', 2018), null],
-])('the cycle of model years is told %s: %s', async (_, vin, vehicle, model_year) => {
+  ['as the latest possible one without a year in the feed', 'KMH00000XK0000001', car('Hyundai', null), 2019],
+  ['as unknown if the character is not a code of a year', 'KMH00000X00000001', car('Hyundai', 2018), null],
+])('the cycle of model years is determined %s: %s', async (_, vin, vehicle, model_year) => {
   expect(await factsOf(vin, vehicle)).toMatchObject({ model_year });
 });
 

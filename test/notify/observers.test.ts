@@ -139,10 +139,10 @@ describe('a notice', () => {
   }
 
   it('covers failures, holds and alarms by default', () => {
-    const told = (['failed', 'held', 'killed', 'usage', 'interrupted', 'locked'] as const).filter(
+    const noticed = (['failed', 'held', 'killed', 'usage', 'interrupted', 'locked'] as const).filter(
       (outcome) => noticeOf(failed(outcome), [], standard) !== undefined,
     );
-    expect(told).toEqual(['failed', 'held', 'killed', 'usage']);
+    expect(noticed).toEqual(['failed', 'held', 'killed', 'usage']);
     expect(noticeOf(published(1), [], standard)).toBeUndefined();
     expect(noticeOf(published(1), [], ['success'])?.text).toMatch(
       /^lotlake nightly of .* published run-1: 0 /,

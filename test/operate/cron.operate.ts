@@ -102,10 +102,10 @@ it.skipIf(!isRoot || !has('cron', '-h') || !has('unshare', '--version'))(
       ['killed', null, 'RUN_KILLED'],
       ['held', 5, 'RECONCILE_DRIFT'],
     ]);
-    const said = await runAlone(place, 'lotlake status --max-age 26h');
-    process.stdout.write(`${(await runAlone(place, 'lotlake runs')).text}\n${said.text}\n`);
-    expect(said.code, said.text).toBe(0);
-    expect(said.text).toMatch(/runs: +1 published, 1 unavailable, 1 killed, 1 held/);
+    const status = await runAlone(place, 'lotlake status --max-age 26h');
+    process.stdout.write(`${(await runAlone(place, 'lotlake runs')).text}\n${status.text}\n`);
+    expect(status.code, status.text).toBe(0);
+    expect(status.text).toMatch(/runs: +1 published, 1 unavailable, 1 killed, 1 held/);
     expect((await runAlone(place, 'lotlake status --max-age 0.001h')).code).toBe(5);
   },
 );

@@ -85,7 +85,7 @@ export async function runAlone(
   const as = isRoot ? ['setpriv', `--reuid=${USER}`, '--clear-groups', '--no-new-privs'] : [];
   const [command = '', ...args] = [...as, ...alone, 'sh', '-ec', line];
   const { code, stdout, stderr } = await run(command, args, { cwd: folder }).then(
-    (said) => ({ code: 0, ...said }),
+    (output) => ({ code: 0, ...output }),
     (error: unknown) => ended.parse(error),
   );
   return { code, text: `${stdout}${stderr}` };

@@ -84,7 +84,7 @@ const FILL = `
   done
   cp -a "$LOTLAKE_OUTPUT/." "$LAST/"`;
 
-describe.skipIf(!isMountable)('a run whose disk is full (skipped where users cannot mount)', () => {
+describe.skipIf(!isMountable)('a run whose disk is full (skipped if users cannot mount)', () => {
   const resultOf = (name: string): string => readFileSync(inFolder('results', name), 'utf8');
 
   beforeAll(async () => {

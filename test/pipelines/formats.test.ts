@@ -62,8 +62,8 @@ it('every format has a lake among the fixtures', () => {
 describe.each(fixtures)('the lake %s', (fixture) => {
   it('is opened, migrated by the next run, verified, continued and rebuilt', async () => {
     const output = unpack(fixture);
-    const asked = runLotlake(output, 'query', 'select count(*) as n from lots', '--format', 'json');
-    expect(JSON.parse(asked.out)).toEqual([{ n: expect.any(Number) }]);
+    const answer = runLotlake(output, 'query', 'select count(*) as n from lots', '--format', 'json');
+    expect(JSON.parse(answer.out)).toEqual([{ n: expect.any(Number) }]);
     const before = await readLake(join(output, 'lake', 'current'));
 
     const first = job(output);

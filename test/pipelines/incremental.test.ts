@@ -122,13 +122,13 @@ describe('an incremental run', () => {
   });
 
   it('says that a full pass is due if no window reaches back', async () => {
-    const asked = stage.sandbox.requests.length;
+    const sent = stage.sandbox.requests.length;
     advance(stage, 73);
     await expect(stage.run(incremental)).rejects.toMatchObject({
       ...due,
       message: expect.stringContaining('3.0 days ago'),
     });
-    expect(stage.sandbox.requests.length).toBe(asked);
+    expect(stage.sandbox.requests.length).toBe(sent);
     await expect(stage.night()).resolves.toBeDefined();
   });
 

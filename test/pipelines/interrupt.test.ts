@@ -112,10 +112,10 @@ describe('a nightly run that is interrupted', () => {
     // One page is answered first, so each run lands one page more than the run before.
     sandbox.setFaults(fault === undefined ? [] : [{ match: { path: '/cars', after: 2 }, fault }]);
     const landed = pagesLanded();
-    const asked = sandbox.requests.length;
+    const earlier = sandbox.requests.length;
     const run = start(NIGHT, disturbed, env);
     const enough = fault === undefined ? 1 : 3;
-    while (sandbox.requests.length < asked + enough) await sleep(10);
+    while (sandbox.requests.length < earlier + enough) await sleep(10);
     await (says === undefined ? sleep(150) : run.printed(says));
     const sent = performance.now();
     run.child.kill(signal);

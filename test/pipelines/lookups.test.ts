@@ -106,8 +106,8 @@ describe('the closing job', () => {
         select * from '$lake/lots/**/*.parquet'
         where archived and lot_id not in (select lot_id from '$lake/sales/*.parquet' where is_trusted)
         union all by name
-        select * from '$lake/archived_lots/**/*.parquet' as told
-        where not exists (from '$lake/lots/**/*.parquet' as known where known.lot_id = told.lot_id)
+        select * from '$lake/archived_lots/**/*.parquet' as reported
+        where not exists (from '$lake/lots/**/*.parquet' as known where known.lot_id = reported.lot_id)
       )
       where domain_id <> 12
       group by vehicle_id order by max(archived_at) desc, vehicle_id`);
@@ -133,10 +133,10 @@ describe('the closing job', () => {
 
   it('brings the vehicles and lots that only the archive feed reported', async () => {
     await nightly(alone());
-    const told = "'$lake/archived_lots/**/*.parquet' as told";
-    const known = "(select 1 from '$lake/lots/**/*.parquet' as known where known.lot_id = told.lot_id)";
+    const reported = "'$lake/archived_lots/**/*.parquet' as reported";
+    const known = "(select 1 from '$lake/lots/**/*.parquet' as known where known.lot_id = reported.lot_id)";
     const count = async (where: string) =>
-      Number((await query(`select count(*) as n from ${told} where domain_id <> 12 and ${where}`))[0]?.n);
+      Number((await query(`select count(*) as n from ${reported} where domain_id <> 12 and ${where}`))[0]?.n);
     const sold = 'status_id = 6 and final_bid > 0 and archived_at > sale_date';
     const prices = async () =>
       (
@@ -152,7 +152,7 @@ describe('the closing job', () => {
     expect(await count(`not exists ${known}`)).toBeLessThanOrEqual(Number(gone?.n));
     expect(Number(await prices()) - Number(before)).toBeGreaterThan(5);
     const [lost] = await query(
-      `select count(*) as n from ${told} inner join '$lake/lots/**/*.parquet' as lots using (lot_id) where not lots.archived`,
+      `select count(*) as n from ${reported} inner join '$lake/lots/**/*.parquet' as lots using (lot_id) where not lots.archived`,
     );
     expect(lost).toEqual({ n: 0 });
   });

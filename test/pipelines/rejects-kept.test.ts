@@ -99,7 +99,7 @@ describe('the rejects of a run', () => {
     expect((await figures()).map(([run]) => run)).not.toContain(first);
   });
 
-  it('are an empty table where there were never any', async () => {
+  it('are an empty table if there were never any', async () => {
     await night([]);
     expect(await rejectsByRun()).toEqual({});
     await night([]);

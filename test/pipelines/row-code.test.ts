@@ -26,7 +26,7 @@ describe('the hash of the code that makes the rows', () => {
     ['a partition', { tables: withLots({ partition: { domain_id: true, month: 'sale_date' } }) }],
     ['a key', { tables: withLots({ key: ['lot_id', 'vehicle_id'] }) }],
     ['what becomes of rows that are gone', { tables: withLots({ gone: 'keep' }) }],
-  ] satisfies [string, RowRules][])('is another for another of %s', (_, change) => {
+  ] satisfies [string, RowRules][])('changes with %s', (_, change) => {
     expect(rowCode(change)).not.toBe(code);
   });
 

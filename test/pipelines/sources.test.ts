@@ -88,7 +88,7 @@ describe('a key that lacks a source', () => {
   });
 });
 
-describe('sources that are asked for one by one', () => {
+describe('sources that are requested one by one', () => {
   it('make the same lake as one request for all', async () => {
     const [together, apart] = [await stageOf(), await stageOf()];
     await together.night();

@@ -34,7 +34,7 @@ async function vacuum(output: string, retention: Retention): Promise<VacuumPlan>
   return plan;
 }
 
-describe('a value that only a night delivered which is no longer in landing', () => {
+describe('a value from a night that is no longer in landing', () => {
   it('is kept by a rebuild', async () => {
     const world = createWorld({ vehicles: 40, seed: 9 });
     const vehicles = recordsOf(world);

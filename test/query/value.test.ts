@@ -111,9 +111,9 @@ describe('the value of a car', () => {
     expect(alike.length).toBeGreaterThan(30);
     expect(inside.length / alike.length).toBeGreaterThan(0.65);
     expect(inside.length / alike.length).toBeLessThan(0.95);
-    const said = await valueOfCar(market.connection, { ...car, km: 100_000, damage: 'd0', title: 't0' });
+    const described = await valueOfCar(market.connection, { ...car, km: 100_000, damage: 'd0', title: 't0' });
     const width = ({ low_80, high_80 }: typeof value): number => Number(high_80) / Number(low_80);
-    expect(width(value)).toBeGreaterThan(2 * width(said));
+    expect(width(value)).toBeGreaterThan(2 * width(described));
   });
 
   it.each([

@@ -46,9 +46,9 @@ describe('rows of a wide table', () => {
 
 describe('staged rows with one row per key', () => {
   it.each([
-    ['all where no key comes twice', [0, 1, 2], "(1, null, 0), (1, '2026-11-20', 1), (2, null, 2)"],
+    ['all if no key comes twice', [0, 1, 2], "(1, null, 0), (1, '2026-11-20', 1), (2, null, 2)"],
     ['the row that was received last', [2, 3], "(1, '2026-11-20', 0), (1, '2026-11-20', 2), (2, null, 3)"],
-    ['one where a part of the key is null', [4], '(1, null, 4), (1, null, 0), (1, null, 2)'],
+    ['one if a part of the key is null', [4], '(1, null, 4), (1, null, 0), (1, null, 2)'],
   ])('are %s', async (_, expected, values) => {
     const [archivings] = await schemasOf('archived_lots');
     if (archivings === undefined) throw new Error('there is no such table');

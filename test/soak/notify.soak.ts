@@ -55,7 +55,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-const told = (env: Record<string, string> = {}) => ({
+const envWith = (env: Record<string, string> = {}) => ({
   ...{
     LOTLAKE_METRICS: metrics,
     LOTLAKE_LINEAGE_TO: events,
@@ -67,7 +67,7 @@ const told = (env: Record<string, string> = {}) => ({
 
 async function run(pipeline: string, env: Record<string, string> = {}): Promise<Ended> {
   notices = [];
-  const place = { url: sandbox.url, output: at('lake'), cwd: folder.path, env: told(env) };
+  const place = { url: sandbox.url, output: at('lake'), cwd: folder.path, env: envWith(env) };
   return startLotlake(['run', pipeline], place).ended;
 }
 
@@ -111,12 +111,14 @@ it('a night reports itself by metrics, events and a notice that others can read'
   expect(notices).toMatchObject([
     { text: expect.stringMatching(/published/), run: { outcome: 'published' } },
   ]);
-  const { samples, events: told } = checked();
+  const { samples, events: lineage } = checked();
   expect(samples).toBeGreaterThan(80);
-  expect(told.map(({ eventType }) => eventType)).toEqual(['START', 'COMPLETE']);
-  expect(new Set(told.map(({ run }) => run.runId)).size).toBe(1);
-  expect(told[1]?.inputs.map(({ name }) => name)).toEqual(expect.arrayContaining(['cars', 'archived_lots']));
-  const sales = told[1]?.outputs.find(({ name }) => name === 'sales')?.facets;
+  expect(lineage.map(({ eventType }) => eventType)).toEqual(['START', 'COMPLETE']);
+  expect(new Set(lineage.map(({ run }) => run.runId)).size).toBe(1);
+  expect(lineage[1]?.inputs.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['cars', 'archived_lots']),
+  );
+  const sales = lineage[1]?.outputs.find(({ name }) => name === 'sales')?.facets;
   expect(Object.keys(sales ?? {})).toEqual(expect.arrayContaining(['schema', 'dataQualityAssertions']));
   expect(sample('lotlake_table_rows{table="vehicles"}')).toBeGreaterThan(190);
   expect(readFileSync(join(layoutOf(at('lake')).runs, runIds()[0] ?? '', 'run.json'), 'utf8')).not.toContain(
@@ -158,7 +160,7 @@ it('failing receivers delay a run by ten seconds at most, and change nothing els
 });
 
 it('an interrupted run ends soon, even if receivers do not answer', async () => {
-  const env = told({ LOTLAKE_LINEAGE_TO: `${url}/silent` });
+  const env = envWith({ LOTLAKE_LINEAGE_TO: `${url}/silent` });
   const started = startLotlake(['run', 'nightly'], {
     url: sandbox.url,
     output: at('lake'),

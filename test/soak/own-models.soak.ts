@@ -45,7 +45,7 @@ async function run(pipeline: (options: JobOptions) => Promise<RunResult>, hours:
   const config = configFor(service.url, output);
   const now = () => new Date(Date.parse('2026-11-18T02:00:00Z') + hours * 3_600_000);
   const result = await pipeline({ config, reporter, now });
-  return { ...result, said: reporter.warnings };
+  return { ...result, warned: reporter.warnings };
 }
 
 const lotlake = (...args: readonly string[]): string => {
@@ -59,7 +59,7 @@ const marts = ({ snapshot }: RunResult): string[] => Object.keys(readManifest(sn
 describe('nights with an own model', () => {
   it('publish it like a mart of lotlake', async () => {
     const night = await run(nightly, 0);
-    expect(night.said.join()).not.toContain('own models');
+    expect(night.warned.join()).not.toContain('own models');
     expect(marts(night)).toContain('bargains');
     expect(night.tests.map(({ test }) => test)).toContain('bargains_are_offered');
     const [{ n }] = JSON.parse(lotlake('query', 'select count(*) as n from bargains', '--format', 'json'));
@@ -104,7 +104,7 @@ describe('nights with an own model', () => {
     expect(night.published).toBe(true);
     expect(marts(night)).toContain('bargains');
     expect(marts(night)).not.toContain('more');
-    expect(night.said.join()).toContain('more of your own models is left out of the snapshot');
+    expect(night.warned.join()).toContain('more of your own models is left out of the snapshot');
     expect(lotlake('status')).toContain('your model more: it is left out of the snapshot');
     expect(lotlake('verify')).toContain('sound');
     write('more.sql', 'select lot_id from bargains');
