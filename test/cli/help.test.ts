@@ -53,7 +53,7 @@ describe('the help', () => {
     },
   );
 
-  it('of a pipeline has its options alone', async () => {
+  it('of a pipeline has only its options', async () => {
     const nightly = await printed(['run', 'nightly', '--help']);
     expect(nightly).toMatch(/^lotlake run nightly\n\nRead the whole feed/);
     expect(nightly).toContain('--allow-shrink');

@@ -100,11 +100,11 @@ describe('the wait before an attempt', () => {
         fc.integer({ min: 1, max: 40 }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         fc.option(fc.nat(600_000), { nil: undefined }),
-        (attempt, chance, asked) => {
+        (attempt, chance, retryAfter) => {
           const full = waitBefore(attempt, { ...options, random: () => 1 });
-          const wait = waitBefore(attempt, { ...options, random: () => chance }, asked);
-          expect(wait).toBeGreaterThanOrEqual(Math.max(full / 2, asked ?? 0));
-          expect(wait).toBeLessThanOrEqual(Math.max(full, asked ?? 0));
+          const wait = waitBefore(attempt, { ...options, random: () => chance }, retryAfter);
+          expect(wait).toBeGreaterThanOrEqual(Math.max(full / 2, retryAfter ?? 0));
+          expect(wait).toBeLessThanOrEqual(Math.max(full, retryAfter ?? 0));
         },
       ),
     );

@@ -21,14 +21,14 @@ async function sandboxOf(faults: Faults = []) {
   const sandbox = await startSandbox({ vehicles: 430, faults });
   onTestFinished(() => sandbox.close());
   /** Pages that were requested. A request for one record only asks for the total. */
-  const asked = () =>
+  const requestedPages = () =>
     sandbox.requests
       .map(({ query }) => new URLSearchParams(query))
       .filter((query) => query.get('per_page') !== '1')
       .map((query) => Number(query.get('page')));
   const walkIt = (query: Walk<SeenPage>['query'], rest: Partial<Walk<SeenPage>> = {}) =>
     walkAt(sandbox.url, { query: { per_page: 50, ...query }, ...rest }, sandbox.apiKey);
-  return { sandbox, asked, walkIt };
+  return { sandbox, requestedPages, walkIt };
 }
 
 /** A service with a list of so many records. `envelope` has the members beside the data. */
@@ -51,23 +51,23 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 
 describe('a list with totals', () => {
   it('is read whole, from its last page to its first', async () => {
-    const { sandbox, asked, walkIt } = await sandboxOf();
+    const { sandbox, requestedPages, walkIt } = await sandboxOf();
     const { result, sink } = await walkIt({ simple_paginate: 0 }, { concurrency: 1 });
     const ids = sandbox.world.activeIds();
     const last = Math.ceil(ids.length / 50);
     expect(last).toBeGreaterThan(5);
-    expect(asked()).toEqual(upTo(last).reverse());
+    expect(requestedPages()).toEqual(upTo(last).reverse());
     expect(idsSeen(sink)).toEqual(ids);
     expect(result).toMatchObject({ complete: true, reason: null, total: ids.length });
   });
 
   it('is read whole with several requests at once', async () => {
-    const { sandbox, asked, walkIt } = await sandboxOf([
+    const { sandbox, requestedPages, walkIt } = await sandboxOf([
       { match: { page: 4 }, fault: { kind: 'delay', ms: 60 } },
     ]);
     const { result, sink } = await walkIt({ simple_paginate: 0 });
     expect(idsSeen(sink)).toEqual(sandbox.world.activeIds());
-    expect(asked().sort((a, b) => a - b)).toEqual(upTo(asked().length));
+    expect(requestedPages().sort((a, b) => a - b)).toEqual(upTo(requestedPages().length));
     expect(result.complete).toBe(true);
   });
 
@@ -128,9 +128,9 @@ describe('a list with totals', () => {
 
 describe('a list without totals', () => {
   it('is read along its links to the end', async () => {
-    const { sandbox, asked, walkIt } = await sandboxOf();
+    const { sandbox, requestedPages, walkIt } = await sandboxOf();
     const { result, sink } = await walkIt({ simple_paginate: 1 });
-    expect(asked()).toEqual(upTo(Math.ceil(sandbox.world.activeIds().length / 50)));
+    expect(requestedPages()).toEqual(upTo(Math.ceil(sandbox.world.activeIds().length / 50)));
     expect(idsSeen(sink)).toEqual(sandbox.world.activeIds());
     expect(result).toMatchObject({ complete: true, reason: null, total: null });
   });
@@ -165,9 +165,9 @@ describe('a list without totals', () => {
   });
 
   it('ends if a page repeats forever, and proves nothing', async () => {
-    const { asked, walkIt } = await sandboxOf([{ fault: { kind: 'repeat-page', page: 1 } }]);
+    const { requestedPages, walkIt } = await sandboxOf([{ fault: { kind: 'repeat-page', page: 1 } }]);
     const { result } = await walkIt({ simple_paginate: 1 });
-    expect(asked()).toEqual([1, 2]);
+    expect(requestedPages()).toEqual([1, 2]);
     expect(result).toMatchObject({
       complete: false,
       reason: 'page 2 brings no record that is new',
@@ -177,30 +177,30 @@ describe('a list without totals', () => {
 
   it('is stopped between pages when the run is interrupted', async () => {
     const stop = new AbortController();
-    const { asked, walkIt } = await sandboxOf();
+    const { requestedPages, walkIt } = await sandboxOf();
     const onPage = (page: SeenPage) => {
       if (page.page === 3) stop.abort();
     };
     await expect(walkIt({ simple_paginate: 1 }, { signal: stop.signal, onPage })).rejects.toMatchObject({
       name: 'AbortError',
     });
-    expect(asked()).toEqual([1, 2, 3]);
+    expect(requestedPages()).toEqual([1, 2, 3]);
   });
 });
 
 describe('a resumed walk', () => {
   it.each([0, 1])('requests only the pages that have not landed: simple_paginate=%i', async (simple) => {
-    const { sandbox, asked, walkIt } = await sandboxOf();
+    const { sandbox, requestedPages, walkIt } = await sandboxOf();
     const query = { simple_paginate: simple };
     const whole = (await walkIt(query, { concurrency: 1 })).sink.received;
     const last = whole.length;
     for (const have of [1, 3, last - 1, last]) {
-      const before = asked().length;
+      const before = requestedPages().length;
       const { result, sink } = await walkIt(query, {
         concurrency: 1,
         sink: memorySink(whole.slice(0, have)),
       });
-      expect(asked().slice(before)).toEqual(whole.slice(have).map(({ page }) => page));
+      expect(requestedPages().slice(before)).toEqual(whole.slice(have).map(({ page }) => page));
       expect(idsSeen(sink)).toEqual(sandbox.world.activeIds());
       expect(result.complete).toBe(true);
     }
@@ -209,9 +209,9 @@ describe('a resumed walk', () => {
 
 describe('an empty list', () => {
   it.each([0, 1])('is one page: simple_paginate=%i', async (simple) => {
-    const { asked, walkIt } = await sandboxOf();
+    const { requestedPages, walkIt } = await sandboxOf();
     const { result } = await walkIt({ simple_paginate: simple, minutes: 1 });
-    expect(asked()).toEqual([1]);
+    expect(requestedPages()).toEqual([1]);
     expect(result).toMatchObject({ complete: true, total: simple === 0 ? 0 : null });
   });
 });

@@ -20,13 +20,13 @@ function write(...path: string[]): void {
 
 it('a vacuum removes what dead runs left, and the next run resumes the open pass of one of them', async () => {
   let broken = false;
-  const asked: string[] = [];
+  const requested: string[] = [];
   const service = await serve(({ pathname, searchParams }) => {
     const page = Number(searchParams.get('page'));
     const isTotal = searchParams.get('per_page') === '1';
     if (pathname !== '/api/cars' || (broken && page === 1 && !isTotal))
       return { status: 404, body: { message: 'not here' } };
-    if (!isTotal) asked.push(String(page));
+    if (!isTotal) requested.push(String(page));
     const meta = { current_page: page, last_page: 2, per_page: 2, total: 4 };
     const data = [2 * page - 1, 2 * page].map((id) => ({ id, lots: [] }));
     return { body: { data, links: { next: page < 2 ? 'http://x.example/api/cars?page=2' : null }, meta } };
@@ -78,12 +78,12 @@ it('a vacuum removes what dead runs left, and the next run resumes the open pass
   expect(readdirSync(cars)).toEqual(passes);
 
   broken = false;
-  asked.length = 0;
+  requested.length = 0;
   const next = night(1.1);
   await next.run;
   await service.close();
   expect(next.reporter.steps.join()).toContain(`resume pass ${passes[1]} of cars with 1 pages`);
-  expect(asked).toEqual(['1']);
+  expect(requested).toEqual(['1']);
 });
 
 it('a folder without a lake is reported, and not created', () => {

@@ -231,7 +231,7 @@ describe('a mirror', () => {
   });
 
   it.each([['no gzip'], [gzipSync('no JSON')], [gzipSync('null')]])(
-    'is damaged where its heads are',
+    'is damaged if its heads are',
     async (body) => {
       await pushTo(store, lakeOf([first]));
       await store.send(JSON.parse(String(store.objects.get('current.json')?.body)).heads, body);

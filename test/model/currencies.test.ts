@@ -221,8 +221,8 @@ describe('pairs and records of the feed', () => {
       { duplicate_id: 3, original_id: 4 },
     ]);
     const record = { domain_id: 3, manufacturer_id: 5, car_model_id: 50, year: 2020, avg_final_bid: 1000 };
-    const asked = [asking(1, 700, country('KR')), asking(2, 800, country(null)), asking(3, 900, {})];
-    const lots = [...american(), ...canadian(), ...asked];
+    const listings = [asking(1, 700, country('KR')), asking(2, 800, country(null)), asking(3, 900, {})];
+    const lots = [...american(), ...canadian(), ...listings];
     const given = { ...base, vehicles, lots, statistics: [{ statistic_id: 1, ...record }] };
     await computeMarts(lake, apart(given), 'duplicate_lots', 'statistics_compared');
     await test('duplicate_lots', 'statistics_compared');

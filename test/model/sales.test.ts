@@ -342,14 +342,14 @@ describe('sales', () => {
   });
 
   it('does not treat asking prices of source 12 as sales', async () => {
-    const asked = lot({
+    const listing = lot({
       domain_id: 12,
       buy_now: 20_000,
       status_id: SOLD,
       final_bid: 20_000,
       sale_date: '2026-08-01T00:00:00Z',
     });
-    expect(await attempts({ lots: [asked] }, 'damage_breakdown')).toEqual([]);
+    expect(await attempts({ lots: [listing] }, 'damage_breakdown')).toEqual([]);
     expect(await texts(lake, 'select lots, sold, priced_lots from damage_breakdown')).toEqual([
       { lots: 1, sold: 0, priced_lots: 0 },
     ]);

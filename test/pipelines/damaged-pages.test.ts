@@ -57,13 +57,13 @@ const job = (more: ConfigInput = {}) => ({
 async function night(more: ConfigInput = {}) {
   const before = service.requests.length;
   const { warnings } = await nightly(job(more));
-  const asked = service.requests.slice(before).flatMap((path) => {
+  const requested = service.requests.slice(before).flatMap((path) => {
     const query = new URLSearchParams(path.split('?')[1]);
     return path.startsWith('/api/cars?') && query.get('per_page') === String(SIZE)
       ? [Number(query.get('page'))]
       : [];
   });
-  return { asked: asked.sort(), warnings: warnings.join('\n') };
+  return { requested: requested.sort(), warnings: warnings.join('\n') };
 }
 
 const cars = () => join(folder.path, 'landing', 'cars');
@@ -113,8 +113,8 @@ describe('a flipped byte in a landed page', () => {
     await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
     refused.clear();
     const path = damage(3);
-    const { asked, warnings } = await night();
-    expect(asked).toEqual([1, 2, 3]);
+    const { requested, warnings } = await night();
+    expect(requested).toEqual([1, 2, 3]);
     expect(warnings).toContain(path);
     expect(passes()).toHaveLength(1);
     await expectWhole();
@@ -124,8 +124,8 @@ describe('a flipped byte in a landed page', () => {
     await leaveSealed();
     expect(passJson(passes()[0] ?? '')).toMatchObject({ state: 'sealed', published: false, pages: LAST });
     const path = damage(2);
-    const { asked, warnings } = await night();
-    expect(asked).toEqual([2]);
+    const { requested, warnings } = await night();
+    expect(requested).toEqual([2]);
     expect(warnings).toContain(path);
     expect(passJson(passes()[0] ?? '')).toMatchObject({ state: 'sealed', published: true, pages: LAST });
     await expectWhole();
@@ -138,7 +138,7 @@ describe('a flipped byte in a landed page', () => {
     await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
     expect(passJson(passes()[0] ?? '')).toMatchObject({ state: 'open', complete: false });
     refused.clear();
-    expect((await night()).asked).toEqual([2]);
+    expect((await night()).requested).toEqual([2]);
     await expectWhole();
   });
 
@@ -152,7 +152,7 @@ describe('a flipped byte in a landed page', () => {
       hint: expect.stringContaining('the last snapshot stays current'),
     });
     await expectWhole();
-    expect((await night()).asked).toEqual([1, 2, 3, 4]);
+    expect((await night()).requested).toEqual([1, 2, 3, 4]);
     renameSync(join(path, '..'), join(folder.path, 'aside'));
     await rebuild(job());
     await expectWhole();
@@ -179,7 +179,7 @@ describe('a flipped byte in a landed page', () => {
     await expect(night()).rejects.toMatchObject({ code: 'SERVICE_KEY_REFUSED' });
     refused.clear();
     forgetChecksums();
-    expect((await night()).asked).toEqual([1, 2]);
+    expect((await night()).requested).toEqual([1, 2]);
     await expectWhole();
   });
 });
@@ -212,7 +212,7 @@ describe('a page that fails to load', () => {
       state: 'abandoned',
       reason: expect.stringMatching(/page-000002.ndjson.gz could not be loaded in two runs: .*Malformed/),
     });
-    expect((await night()).asked).toEqual([1, 2, 3, 4]);
+    expect((await night()).requested).toEqual([1, 2, 3, 4]);
     expect(passes()).toHaveLength(2);
     await expectWhole();
   });
@@ -227,7 +227,7 @@ describe('a page that fails to load', () => {
     for (const _ of [1, 2, 3]) await expect(night()).rejects.toMatchObject({ code });
     vi.restoreAllMocks();
     expect(passJson(passes()[0] ?? '')).toMatchObject({ state: 'sealed', load_failures: [] });
-    expect((await night()).asked).toEqual([]);
+    expect((await night()).requested).toEqual([]);
     await expectWhole();
   });
 

@@ -100,10 +100,10 @@ describe('a request that fails once', () => {
   it.each(named)(
     '$what on page $page of $path is reported and requested again',
     ({ path, page, kind, says }) => {
-      const asked = stage.sandbox.requests.filter((one) => one.path === path && pageOf(one.query) === page);
-      const hit = asked.filter((one) => one.faults.length > 0);
+      const sent = stage.sandbox.requests.filter((one) => one.path === path && pageOf(one.query) === page);
+      const hit = sent.filter((one) => one.faults.length > 0);
       expect(hit.map((one) => one.faults)).toEqual([[kind]]);
-      const again = asked.filter((one) => one.query === hit[0]?.query && one.number > (hit[0]?.number ?? 0));
+      const again = sent.filter((one) => one.query === hit[0]?.query && one.number > (hit[0]?.number ?? 0));
       expect(again.map((one) => one.status)).toEqual([200]);
       const retries = night.warnings.filter((warning) =>
         new RegExp(`/api${path}\\?(.*&)?page=${page}(&|:|$)`).test(warning),
@@ -379,8 +379,8 @@ describe('a page past the end', () => {
     onTestFinished(() => service.close());
     onTestFinished(() => folder.remove());
     await nightly({ config: configFor(service.url, folder.path), reporter: silentReporter() });
-    const asked = service.requests.filter((url) => url.includes('/cars') && !url.includes('per_page=1&'));
-    expect(asked.map((url) => pageOf(url.split('?')[1]))).toEqual(
+    const sent = service.requests.filter((url) => url.includes('/cars') && !url.includes('per_page=1&'));
+    expect(sent.map((url) => pageOf(url.split('?')[1]))).toEqual(
       Array.from({ length: 3 + MOST_BARREN }, (_, i) => i + 1),
     );
     expect(differences(await readLake(folder.path), cars)).toEqual([]);

@@ -48,12 +48,12 @@ describe('a nightly run that is killed halfway through extraction', () => {
     const landed = new Set(landedPages(killed.path));
     expect(landed.size).toBeLessThan(12);
 
-    const asked = sandbox.requests.length;
+    const earlier = sandbox.requests.length;
     const second = await startLotlake(NIGHT, { url: sandbox.url, output: killed.path, env }).ended;
     expect(second.code, second.err).toBe(0);
     expect(second.err).toContain('resume');
     const again = sandbox.requests
-      .slice(asked)
+      .slice(earlier)
       .filter((request) => request.path === '/cars')
       .map((request) => Number(new URLSearchParams(request.query).get('page')));
     expect(again.filter((page) => landed.has(page))).toEqual([]);

@@ -42,7 +42,7 @@ const job = (more: ConfigInput = {}) => ({
   now: () => new Date(now),
 });
 const query = (sql: string) => duck.query(sql.replaceAll('$lake', join(folder.path, 'lake', 'current')));
-const asked = () =>
+const requestedPaths = () =>
   sandbox.requests.filter((request) => /^\/cars\/\d+$/.test(request.path)).map((r) => r.path);
 
 describe('a lookup that is saved', () => {
@@ -114,11 +114,11 @@ describe('the closing job', () => {
     expect(candidates.length).toBeGreaterThan(4);
     await closing(alone({ closingBudget: 3 }));
     const first = candidates.slice(0, 3).map((row) => `/cars/${row.vehicle_id}`);
-    expect(asked()).toEqual(first);
+    expect(requestedPaths()).toEqual(first);
     expect((await query("select count(*) as n from '$lake/closings/*.parquet'"))[0]?.n).toBe(3);
     await closing(alone({ closingBudget: 3 }));
     expect(
-      asked()
+      requestedPaths()
         .slice(3)
         .filter((path) => first.includes(path)),
     ).toEqual([]);
@@ -127,7 +127,7 @@ describe('the closing job', () => {
       await closing(alone());
     }
     const times = new Map<string, number>();
-    for (const path of asked()) times.set(path, (times.get(path) ?? 0) + 1);
+    for (const path of requestedPaths()) times.set(path, (times.get(path) ?? 0) + 1);
     expect(Math.max(...times.values())).toBeLessThanOrEqual(3);
   }, 60_000);
 
@@ -166,10 +166,10 @@ describe('the closing job', () => {
     await closing(alone());
     const gone = await query("select vehicle_id from '$lake/closings/*.parquet' where outcome = 'gone'");
     expect(gone.length).toBeGreaterThan(0);
-    const before = asked().length;
+    const before = requestedPaths().length;
     now += 2 * DAY;
     await closing(alone());
-    const again = asked().slice(before);
+    const again = requestedPaths().slice(before);
     for (const row of gone) expect(again).not.toContain(`/cars/${row.vehicle_id}`);
   }, 60_000);
 });

@@ -16,8 +16,8 @@ afterAll(() => folder.remove());
 async function night(day: number, domains: readonly number[], sources?: number[]): Promise<void> {
   const clock = new Date(START + day * 86_400_000);
   const sandbox = await startSandbox({ vehicles: 60, seed: 9, clock, domains, faults: WITHOUT_CATALOG });
-  const asked = sources === undefined ? {} : { sources };
-  const config = configFor(sandbox.url, folder.path, { allowShrink: true, ...asked });
+  const settings = sources === undefined ? {} : { sources };
+  const config = configFor(sandbox.url, folder.path, { allowShrink: true, ...settings });
   try {
     await nightly({ config, reporter: silentReporter(), now: () => clock, modelling });
   } finally {

@@ -175,20 +175,20 @@ describe('nights over the catalog and the reference lists', () => {
   afterAll(() => stage.close());
 
   it('request nothing that has no vehicle in the catalog, and no list twice', async () => {
-    const asked = catalogAsked(stage.sandbox);
+    const requested = catalogAsked(stage.sandbox);
     expected = await expectedTables(stage.sandbox);
     const idle = (expected.manufacturers ?? []).filter((row) => row.cars_qty === 0);
     expect(idle.length).toBeGreaterThan(100);
-    for (const { manufacturer_id } of idle) expect(asked).not.toContain(`/models/${manufacturer_id}/all`);
+    for (const { manufacturer_id } of idle) expect(requested).not.toContain(`/models/${manufacturer_id}/all`);
     for (const { model_id, cars_qty } of expected.models ?? []) {
-      const lists = asked.filter((path) => path.startsWith(`/generations/${model_id}/`));
+      const lists = requested.filter((path) => path.startsWith(`/generations/${model_id}/`));
       if (cars_qty === 0) expect(lists).toEqual([]);
     }
     const queries = stage.sandbox.requests
-      .slice(0, asked.length * 2)
+      .slice(0, requested.length * 2)
       .map((one) => `${one.path}?${one.query}`);
     const known = queries.filter((query) => /^\/(manufacturers|models|generations|usa|korea)/.test(query));
-    expect(new Set(known.slice(0, asked.length)).size).toBe(asked.length);
+    expect(new Set(known.slice(0, requested.length)).size).toBe(requested.length);
   });
 
   it.each(TABLES)('give every column of every row of %s', (table) => {

@@ -27,7 +27,7 @@ const PRELOAD = join(packageRoot, 'test', 'publish', 'watch-calls.mjs');
 
 /** Records the calls of lotlake to node:fs. It works everywhere. */
 const byNode: Watch = {
-  name: 'as node:fs is asked for them',
+  name: 'as calls to node:fs',
   command: () => [],
   env: (file) => ({ NODE_OPTIONS: `--import ${PRELOAD}`, LOTLAKE_TEST_CALLS: file }),
   read: (file) =>
@@ -41,7 +41,7 @@ const TRACED = 'trace=fsync,fdatasync,rename,renameat,renameat2';
 
 /** Records system calls, including those of DuckDB. */
 const byStrace: Watch = {
-  name: 'as the system gets them',
+  name: 'as system calls',
   command: (file) => ['strace', '-f', '-y', '-s', '4096', '-o', file, '-e', TRACED],
   env: () => ({}),
   read: (file) => callsIn(linesOf(file)),

@@ -27,7 +27,7 @@ describe('a query', () => {
     "from lots, lateral (select lots.a + 1), range(3), unnest([1]) u, glob('*')",
     'describe (summarize lots)',
     'table lots',
-  ])('is what reads: %s', async (sql) => {
+  ])('is a statement that reads: %s', async (sql) => {
     expect((await readQuery(connection, sql)).sql).toBe(sql);
   });
 
@@ -76,7 +76,7 @@ describe('the tables that a query needs', () => {
     'from histogram(lots, bid)',
     'from sqlite_master',
     'from lotz',
-  ])('are all tables where it may read any: %s', async (sql) => {
+  ])('are all tables if it may read any: %s', async (sql) => {
     expect(await needed(sql)).toEqual(TABLES);
   });
 });

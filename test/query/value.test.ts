@@ -62,8 +62,8 @@ describe('the price factors', () => {
 describe('the value of a car', () => {
   it('follows the formula of the prices', async () => {
     const age = 6 + 0.5 / 12;
-    const asked = { make: 'make 2', model: 'MODEL 203', year: 2024, km: 100_000, damage: 'd0', title: 't0' };
-    const value = await valueOfCar(market.connection, asked);
+    const car = { make: 'make 2', model: 'MODEL 203', year: 2024, km: 100_000, damage: 'd0', title: 't0' };
+    const value = await valueOfCar(market.connection, car);
     const [law] = await market.rows(
       `select exp(9 + (hash(2, 1) % 1000) / 1000.0 + (hash(2, 3) % 1000) / 2500.0) as sound`,
     );

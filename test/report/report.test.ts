@@ -201,7 +201,7 @@ describe('the numbers behind the charts', () => {
     );
   });
 
-  it('are the states of regional_prices, null where a group is too small', async () => {
+  it('are the states of regional_prices, null if a group is too small', async () => {
     const rows = await ask('current', "select * from {regional_prices} where level = 'state'");
     const table = tableOf(document, 'Prices by state, against the same model year in the nation');
     const figures = (row: readonly (string | undefined)[]) => row.join('|');

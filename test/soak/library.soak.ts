@@ -69,9 +69,9 @@ describe('an open lake', () => {
   it('ends a query when its signal is aborted', async () => {
     const stop = new AbortController();
     const own = await openLake(settings(), { signal: stop.signal });
-    const asked = own.query('select count(*) from range(100000000) a, range(100000) b');
+    const answer = own.query('select count(*) from range(100000000) a, range(100000) b');
     setTimeout(() => stop.abort(new Error('enough')), 200);
-    await expect(asked).rejects.toThrow('enough');
+    await expect(answer).rejects.toThrow('enough');
     own.close();
   });
 

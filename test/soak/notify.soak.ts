@@ -181,9 +181,9 @@ it('an alarm is reported once, when a snapshot has it and the one before did not
   const records = recordsOf(world.world);
   await world.close();
   let meta: object = {};
-  const service = await serve((asked) => {
-    if (asked.pathname !== '/api/cars') return { status: 404, body: { message: 'no such endpoint' } };
-    const isFirst = asked.searchParams.get('page') !== '2';
+  const service = await serve((requested) => {
+    if (requested.pathname !== '/api/cars') return { status: 404, body: { message: 'no such endpoint' } };
+    const isFirst = requested.searchParams.get('page') !== '2';
     return { body: { ...lastPage(isFirst ? records : []), ...(isFirst ? { meta } : {}) } };
   });
   const short = { path: 'http://service.example/api', total: 2 * records.length, last_page: 1 };

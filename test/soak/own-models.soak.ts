@@ -121,9 +121,9 @@ describe('nights with an own model', () => {
     remove('more.yml', 'more.sql');
     write('sales.sql', 'select 1 as n');
     write('sales.yml', 'description: x\ngrain: x\nkey: [n]\ncolumns: { n: { description: x } }\n');
-    const asked = service.requests.length;
+    const sent = service.requests.length;
     await expect(run(nightly, 49)).rejects.toThrow('lotlake has a table, mart or check sales itself');
-    expect(service.requests.length).toBe(asked);
+    expect(service.requests.length).toBe(sent);
     expect(lotlake('status')).toContain('MODEL_DEFINITION');
     remove('sales.yml', 'sales.sql');
     expect((await run(nightly, 50)).published).toBe(true);

@@ -24,8 +24,8 @@ export function rows(night: WorldNight): MartRow[] {
     sales.filter(({ isBuyNow }) => !isBuyNow),
   );
   const offers = [...night.lots.values()].flatMap(({ raw, vehicle, lot }): Item[] => {
-    const asked = raw.buy_now ?? 0;
-    const isOffered = raw.domain.id !== 12 && asked > 0 && asked <= 5_000_000;
+    const buyNow = raw.buy_now ?? 0;
+    const isOffered = raw.domain.id !== 12 && buyNow > 0 && buyNow <= 5_000_000;
     const { manufacturer: maker, model: kind, year } = vehicle;
     return isOffered
       ? [

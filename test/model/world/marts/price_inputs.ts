@@ -32,7 +32,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   return [...night.lots.values()].map(({ lot, raw, vehicle }: LotOfNight): MartRow => {
     const sale = soldAs.get(lot.id);
     const isAsking = lot.domain === 12;
-    const asked =
+    const askingPrice =
       isAsking && lot.buyNow !== null && lot.buyNow >= 1 && lot.buyNow <= 5_000_000 ? lot.buyNow : null;
     const created = Math.min(Number(instantOf(raw.created_at) ?? night.now), Number(night.now));
     const at = new Date(
@@ -54,7 +54,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       currency: 'USD',
       is_currency_known: currency !== null,
       is_offered: !lot.archived && sale === undefined,
-      price: currency === null ? null : (sale?.price ?? asked),
+      price: currency === null ? null : (sale?.price ?? askingPrice),
       priced_at: at.getTime(),
       priced_month: `${at.toISOString().slice(0, 7)}-01`,
       manufacturer_id: vehicle.manufacturer?.id ?? null,
