@@ -15,7 +15,7 @@ const rows = async (path: string): Promise<readonly Json[]> => {
   expect([path, got.status]).toEqual([path, 200]);
   return got.body.data ?? [];
 };
-/** How many vehicles have each id at a path, motorcycles or all others. */
+/** Number of vehicles with each id at a path, for motorcycles or for all other vehicles. */
 const counted = (path: string, motorcycles: boolean): Map<number, number> => {
   const counts = new Map<number, number>();
   for (const vehicle of vehicles) {

@@ -11,7 +11,7 @@ const vehicles = recordsOf(world);
 const archived = world.archivedLotIds().map((id) => world.archivedLot(id));
 const statistics = world.statistics();
 
-/** Paths that a contract describes, with list places as `[]`. */
+/** Paths that a contract describes; positions in lists are written `[]`. */
 function pathsOf(schema: z.core.$ZodType): { known: Set<string>; opaque: Set<string> } {
   const [known, opaque] = [new Set<string>(), new Set<string>()];
   const visit = (node: ReturnType<typeof contractOf>): void => {
@@ -54,7 +54,7 @@ describe('records of vehicles', () => {
     for (const [path, value] of vehicles.flatMap((record) => [...walk(record)])) {
       if (value !== null) found.add(path);
     }
-    // The values of these are not documented.
+    // The values of these paths are not documented.
     const empty = ['lots[].location.is_offsite', 'lots[].location.offsite', 'lots[].selling_branch.link'];
     const wanted = [...pathsOf(schemas.vehicle).known].filter((path) => path !== '' && !path.endsWith('[]'));
     expect(wanted.filter((path) => !found.has(path)).sort()).toEqual(empty);

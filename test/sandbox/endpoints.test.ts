@@ -22,7 +22,7 @@ const rowsOf = (part: string): string[][] =>
     )
     .filter((cells) => cells.at(-1) !== 'proved by');
 
-/** Endpoints as the page has them: what they do, and valid values and meaning of each parameter. */
+/** Endpoints according to the page: what they do, and the valid values and meaning of each parameter. */
 const documented = new Map(
   page
     .split(/^### GET /m)
@@ -70,7 +70,7 @@ describe('docs/endpoints.md', () => {
   });
 
   it('names every endpoint that the documents describe', () => {
-    // service.md and reports.md, in their order; a part in brackets may be left out.
+    // Endpoints of service.md and reports.md, in their order. A part in brackets is optional.
     expect([...documented.keys()].sort()).toEqual(
       [
         '/cars',

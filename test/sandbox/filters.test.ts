@@ -125,7 +125,7 @@ const cases: readonly (readonly [name: string, query: string, wanted: Wanted])[]
   ],
 ];
 
-/** Ids that `/cars` and `/search` give, which have to be the same, as many as `/search/count` says. */
+/** Ids from `/cars` and `/search`, which must agree with each other and with the number from `/search/count`. */
 async function idsFor(query: string): Promise<number[]> {
   const pages = await Promise.all(
     ['/cars', '/search'].map((path) => get(sandbox, `${path}?per_page=1000&${query}`, plain)),

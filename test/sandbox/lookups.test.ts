@@ -6,7 +6,9 @@ import { at, get, type Json, listOf, type Seen, seenIn } from './support.js';
 const DAY = 86_400_000;
 let sandbox: Sandbox;
 let seen: Seen[];
-/** Vehicles of the feed of ten days ago that are no longer in it, by whether the archive feed knows them. */
+/**
+ * Vehicles that were in the feed ten days ago and are no longer there, separated by whether the archive feed has them.
+ */
 let archived: Json[];
 let merged: Json[];
 let records: Json[];

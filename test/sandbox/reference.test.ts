@@ -132,7 +132,7 @@ describe('/korea-duplicates', () => {
       true,
     );
     const known = new Set(all.map((row) => `${row.original_id} ${row.duplicate_id}`));
-    // Only the first lot of a vehicle has such a number; of other vehicles, that lot is archived.
+    // Only the first lot of a vehicle has such a number. For the other vehicles, that lot is archived.
     const listed = seen.filter(
       ({ lots: [first] }) => at(first, 'domain.id') === 12 && Number(first?.lot) % 16 === 0,
     );

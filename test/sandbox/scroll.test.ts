@@ -13,7 +13,7 @@ const ask = (query: string): Promise<Got> => get(sandbox, `/cars?${query}`);
 const scrollId = (got: Got): string => String(got.body.scroll_id);
 const minutes = (count: number): Date => new Date(sandbox.clock.getTime() + count * 60_000);
 
-/** Goes through a scroll until its next_url is empty or an answer is. */
+/** Follows a scroll until its next_url or an answer is empty. */
 async function walked(query: string, between: () => void = () => {}): Promise<Got[]> {
   const pages = [await ask(query)];
   for (let last = pages[0]; last?.body.next_url && last.body.data?.length !== 0; ) {

@@ -10,7 +10,7 @@ import { type Json, listOf, walk } from './support.js';
 const nodes = (schema: Parameters<typeof contractOf>[0]): Map<string, ContractNode> =>
   new Map([...walkContract(contractOf(schema))].map((node) => [node.path, node]));
 
-/** How often each value of each list of known values stands in some records, as `list:value`. */
+/** How often each value of each list of known values occurs in some records, as `list:value`. */
 function countValues(
   schema: Parameters<typeof contractOf>[0],
   records: Iterable<unknown>,

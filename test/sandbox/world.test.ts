@@ -11,7 +11,7 @@ describe('a world', () => {
   it('is byte-equal for the same seed, size and clock', () => {
     const [one, other] = [createWorld({ seed: 7, vehicles: 300 }), createWorld({ seed: 7, vehicles: 300 })];
     expect(other.activeIds()).toEqual(one.activeIds());
-    // The other way round: no record may depend on which were made before it.
+    // In reverse order, because no record may depend on the records made before it.
     const reversed = bytes(other, other.activeIds().toReversed()).toReversed();
     expect(reversed).toEqual(bytes(one, one.activeIds()));
     expect(JSON.stringify(other.statistics())).toBe(JSON.stringify(one.statistics()));

@@ -25,7 +25,7 @@ interface Got {
   readonly text: string;
 }
 
-/** Sends a request as the client does: a list is a repeated name. */
+/** Sends a request as the client does. A list becomes a repeated parameter. */
 async function send({ path, query }: ServiceRequest, plan: Plan = 'unlimited'): Promise<Got> {
   const { url, apiKey } = sandboxes[plan];
   const search = new URLSearchParams();
@@ -51,7 +51,7 @@ const page = fc.oneof(
   id.map((value) => value + 1).filter((value) => value < 1e15),
 );
 
-/** Any of some parameters. */
+/** Any subset of some parameters. */
 const any = (shape: Shape): fc.Arbitrary<Given> => fc.record(shape, { requiredKeys: [] });
 
 const all = (...parts: readonly fc.Arbitrary<Given>[]): fc.Arbitrary<Given> =>
@@ -62,7 +62,7 @@ const simple: Shape = { simple_paginate: fc.boolean() };
 const prices: Shape = { prices_history: fc.boolean() };
 const cars = fc.constantFrom('cars', 'motorcycles');
 
-/** Parameters that keep every limit of an endpoint, on a plan. */
+/** Parameters within all limits of an endpoint on a plan. */
 function valid(plan: Plan): Readonly<Record<Exclude<Name, 'carsScrollNext'>, fc.Arbitrary<Given>>> {
   const most = (unlimited: number, small: number, demo = small): number => ({ unlimited, small, demo })[plan];
   const catalog = any({ type: fc.oneof(cars, fc.constant('all')), page });
@@ -97,7 +97,7 @@ function valid(plan: Plan): Readonly<Record<Exclude<Name, 'carsScrollNext'>, fc.
 
 const isName = (name: string): name is Name => name in requests;
 
-/** How many requests the property sends to an endpoint on each plan. */
+/** Number of requests that the property sends to an endpoint on each plan. */
 const runsOf = (name: string): number => (/^(cars|carsScroll)$/.test(name) ? 80 : 25);
 
 describe('a request within its limits', () => {
@@ -142,13 +142,13 @@ const numbers = fc.constantFrom<unknown>(
 );
 const words = fc.constantFrom<unknown>('cars', 'all', 'us', 'US', 'x', ' ', '', '1,2', 'iaai_com');
 
-/** Values of the type that a parameter has, within its limits and beyond. */
+/** Values of a parameter's type, within its limits and beyond. */
 function valuesOf(parameter: string): fc.Arbitrary<unknown> {
   if (/^(prices_history|simple_paginate)$/.test(parameter)) return fc.boolean();
   return parameter === 'domain' ? words : fc.oneof(numbers, words);
 }
 
-/** What requests need besides the parameter that is tested. */
+/** Parameters that requests need besides the tested one. */
 const needed: Readonly<Partial<Record<Name, Given>>> = {
   car: { car_id: 1 },
   listing: { domain_id: 1, listing_id: '1' },
@@ -159,7 +159,7 @@ const needed: Readonly<Partial<Record<Name, Given>>> = {
   cities: { state_id: 1 },
 };
 
-/** A parameter's value as it would be sent. */
+/** The value of a parameter as sent. */
 const raw = (value: unknown): string => String(typeof value === 'boolean' ? Number(value) : value);
 
 function weTake(name: Name, given: Given): boolean {

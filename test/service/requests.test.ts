@@ -89,7 +89,7 @@ describe('a request', () => {
   });
 });
 
-/** What requests need besides the parameter that is tested. */
+/** Parameters that requests need besides the tested one. */
 const needed: Readonly<Partial<Record<Name, object>>> = {
   carsScroll: { limit: 1 },
   listing: { domain_id: 1, listing_id: '1' },

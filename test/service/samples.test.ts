@@ -9,7 +9,7 @@ import { type StreamName, streams } from '../../src/service/streams.js';
 /** Records in the shapes of the real ones, with values of our own. */
 const samples = join(import.meta.dirname, '..', 'records');
 
-/** The records of a sample and its text. */
+/** The records of a sample, and its text. */
 function sample(file: string): { text: string; records: unknown[] } {
   const text = readFileSync(join(samples, file), 'utf8');
   const body: unknown = JSON.parse(text);
