@@ -26,7 +26,7 @@ interface Context {
   readonly json: boolean;
   /** `--output` and `--config`. */
   readonly input: ConfigInput;
-  /** The settings. They are read when the body first uses them, which should be before it checks its options. */
+  /** The settings, read at their first use. A body uses them before it checks its options. */
   readonly config: Config;
   /** Prints a result: as JSON with `--json`, otherwise as text. */
   readonly print: (result: unknown, text: () => string | Lines) => void;

@@ -3,9 +3,7 @@ import type { Config } from '../config/config.js';
 import { partitionOf } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
-
 import { readMirror, readRecord, TABLES } from '../mirror/layout.js';
-
 import type { SparkTable } from '../model/spark-models.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import type { SparkConf } from '../spark/script.js';

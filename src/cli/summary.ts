@@ -123,7 +123,7 @@ function tables(result: RunResult): string {
   );
 }
 
-/** The accounts of a run. Served = landed = loaded + rejected, and rows before + new - removed = rows after, or it is held. */
+/** The accounts of a run. Served = landed = loaded + rejected, and rows before + new - removed = rows after; otherwise the run is held. */
 function balance({ balance: { streams, tables } }: RunResult): string[] {
   const head = ['records of', '>served', '>landed', '>loaded', '>unchanged among them', '>rejected'];
   const grid = gridOf(

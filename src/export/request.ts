@@ -35,7 +35,7 @@ export type ExportInput = Readonly<z.input<typeof input>>;
 /** A request after validation: complete and consistent; `maxBytes` is in bytes. */
 export type ExportRequest = Readonly<z.output<typeof input>>;
 
-/** Validates a request. Throws SHARE_EXPORT_OPTIONS, such as for two options that do not go together. */
+/** Validates a request. Throws SHARE_EXPORT_OPTIONS, for example for two options that do not go together. */
 export function exportRequest(given: ExportInput): ExportRequest {
   const request = input.parse(given);
   if (!(request.maxBytes >= 1))

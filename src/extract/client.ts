@@ -57,7 +57,7 @@ const MOST_WHOLE_BYTES = 1 << 26;
 /** Bytes of an error body that are read for what it says. */
 const MOST_ERROR_BYTES = 1 << 16;
 
-/** Creates a client. From now on its answers, and all messages and files of the process, hide the key. */
+/** Creates a client. From now on its answers, and all messages and files of the process, hide a key of 8 characters and more. */
 export function createClient(options: ClientOptions) {
   hideKey(options.apiKey);
   const base = new URL(options.baseUrl);

@@ -40,7 +40,7 @@ export interface RetryOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called before each wait. */
   readonly onRetry?: ((error: LotlakeError, attempt: number, wait: number) => void) | undefined;
-  /** First wait in milliseconds; each further one is twice as long. */
+  /** First wait in milliseconds. It doubles up to {@link LONGEST_WAIT}, with jitter. */
   readonly firstWait?: number | undefined;
   readonly random?: () => number;
   readonly now?: () => number;

@@ -79,7 +79,7 @@ export function ownFiles(snapshot: string, before: string | undefined): string[]
   return filesBelow(snapshot).filter((file) => !isLinked(snapshot, before, file));
 }
 
-/** Counts the files of a snapshot that its run wrote, and those that are hard links to the snapshot before. */
+/** Counts the files of a snapshot, or of one of its tables, that its run wrote, and those that are hard links to the snapshot before. */
 export function compareFiles(snapshot: string, before: string | undefined) {
   const use = { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 };
   for (const file of filesBelow(snapshot)) {

@@ -19,7 +19,7 @@ export async function treeOf(connection: DuckDBConnection, sql: string): Promise
   return JSON.parse(String(tree));
 }
 
-/** The model that prices are fitted to: a SELECT that reads the database `fit` depends on it. */
+/** The mart whose prices are fitted. A SELECT that reads the database `fit` depends on it. */
 export const FITTED = 'price_inputs';
 
 /**

@@ -7,7 +7,7 @@ import type { ModelNode } from './run-models.js';
 /**
  * The models that a selection names, in their order. Its parts are separated by commas or spaces: `name`, `name+` with
  * all that depends on it, `+name` with all that it needs, `+name+`. With a model that reads fitted prices, it also names
- * the model that they are fitted to. Throws MODEL_UNKNOWN.
+ * the mart whose prices are fitted. Throws MODEL_UNKNOWN.
  */
 export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
   models: readonly M[],

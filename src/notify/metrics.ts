@@ -40,7 +40,7 @@ const FIGURES: readonly Figure[] = [
 ];
 
 /**
- * Metrics of a lake in the text format of Prometheus (0.0.4) for its textfile collector, which is valid OpenMetrics, too.
+ * Metrics of a lake for the textfile collector of Prometheus. The text has its format 0.0.4, and is valid OpenMetrics, too.
  * @param runs records of all runs, oldest first
  * @param manifest manifest of the published snapshot
  * @param alarms number of open alarms; undefined if it is not known

@@ -37,7 +37,7 @@ export async function mergeTable(
   const { counts, changed, isNoted } =
     given === undefined
       ? {
-          counts: { inserted: 0, updated: 0, unchanged: oldRows, gone: 0 },
+          counts: { inserted: 0, updated: 0, gone: 0, unchanged: oldRows },
           changed: new Set<string>(),
           isNoted: false,
         }
@@ -118,7 +118,7 @@ async function compareRows(
   const [inserted, updated, gone] = [countOf('inserted'), countOf('updated'), countOf('gone')];
   killPoint('reconcile.table-compared');
   return {
-    counts: { inserted, updated, unchanged: oldRows - updated - gone, gone },
+    counts: { inserted, updated, gone, unchanged: oldRows - updated - gone },
     /** Folders of the partitions that changed; empty text for an unpartitioned table. */
     changed,
     /** Whether some row differs only in the names of its rejected values. */

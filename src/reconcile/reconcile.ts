@@ -137,7 +137,7 @@ const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   return { table, counts: { ...counts, ...files }, lotChanges };
 };
 
-/** The new rows of a table; undefined if this run delivered none. */
+/** The new rows of a table; undefined if nothing was staged of it. */
 async function newRows(context: MergeContext, schema: TableSchema): Promise<NewRows | undefined> {
   const { name } = schema.table;
   if (name === 'lots' || name === 'vehicles') return rowsWithState(context, schema);

@@ -87,7 +87,7 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
   const given: Readonly<Partial<Record<keyof typeof RUN_RELATIONS, readonly unknown[][]>>> = {
     facts: [[...facts, run.shrinkGuard, false]],
     sources: (sources ?? []).map(asRow),
-    hidden_sources: hidden.map(asRow),
+    hidden_sources: [...new Set(hidden)].map(asRow),
     unproven,
     complete_streams: completeStreams.map(({ stream }) => [stream]),
     pages: lists.flatMap((pass) => [...pass.lists]),

@@ -10,8 +10,8 @@ const HINTS: Readonly<Record<string, string>> = hints;
 const DUCKDB_ERROR = /^[A-Z][A-Za-z ]* Error: /;
 
 /**
- * Turns any error into a LotlakeError. An error of the operating system becomes LAKE_DISK_FULL or SYSTEM_FAILED, an error
- * of DuckDB becomes LAKE_FAILED, and any other error is a fault of lotlake: INTERNAL_ERROR.
+ * Turns any other error into a LotlakeError. A full disk becomes LAKE_DISK_FULL, an error of the operating system or a
+ * missing module SYSTEM_FAILED, an error of DuckDB LAKE_FAILED, and anything else is a fault of lotlake: INTERNAL_ERROR.
  */
 export function describeError(error: unknown): LotlakeError {
   if (error instanceof LotlakeError) return error;

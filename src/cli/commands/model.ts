@@ -134,7 +134,7 @@ function pathOf(to: string): string {
   }
 }
 
-/** A URL as Spark writes it. Throws ConfigError if it is inside the mirror, other than below its folder for models. */
+/** A URL as Spark writes it. Throws ConfigError for a step `.` or `..`, and for a place in the mirror outside its models. */
 function urlOf(to: string, mirror: string | undefined): string {
   const url = sparkUrl(to);
   const root = mirror === undefined ? undefined : sparkUrl(mirror);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../config/config.js';
-
+import { ConfigError } from '../../config/lotlake-error.js';
 import { literal, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
 import type { Manifest } from '../../lake/manifest.js';
@@ -14,7 +14,6 @@ import { clip, count, counted, printable } from '../../query/printable.js';
 import { checkTests } from '../../query/read-only.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
-import { wholeNumber } from '../option-values.js';
 
 /** Runs the data tests on a snapshot, or shows the failing rows that the last run kept. */
 export const test = command({
@@ -28,7 +27,7 @@ export const test = command({
     snapshot: { type: 'string', describe: 'id (default the published one)' },
   },
   async run({ show: given, kept, model, print, config, ...choice }, { signal }) {
-    const show = given === undefined ? 0 : wholeNumber('--show', given || DEFAULT_ROWS, 0, 1e9);
+    const show = rowsToShow(given);
     const found = kept
       ? await readKept(config, show)
       : await testLake(config, model, { choice, signal }, show);
@@ -38,8 +37,12 @@ export const test = command({
   },
 });
 
-/** Rows of `--show` without a number. */
-const DEFAULT_ROWS = '20';
+function rowsToShow(given: string | undefined): number {
+  if (given === undefined) return 0;
+  const count = given === '' ? 20 : Number(given);
+  if (Number.isInteger(count) && count >= 0) return count;
+  throw new ConfigError(`--show: ${given} is not a number of rows`);
+}
 
 /** The tests of a snapshot, or those of one mart, or the checks. */
 function testsOf(model: string | undefined, manifest: Manifest): Modelling {

@@ -2,7 +2,6 @@ import { type Config, readConfig } from '../../config/config.js';
 import { retainLocalMetadata } from '../../iceberg/local.js';
 import { layoutOf } from '../../lake/layout.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../lake/vacuum.js';
-
 import { updateCatalog } from '../../mirror/tables.js';
 import { type RemoteVacuum, vacuumMirror } from '../../mirror/vacuum.js';
 import { withDatabase } from '../../query/open-lake.js';

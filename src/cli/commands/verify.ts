@@ -7,7 +7,6 @@ import { runEachTest } from '../../docs/test-results.js';
 import { unsoundError } from '../../lake/lake-error.js';
 import { layoutOf } from '../../lake/layout.js';
 import { allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.js';
-
 import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../lake/verify.js';
 import { verifyContent } from '../../lake/verify-content.js';
 import { mendViews, viewOn } from '../../lake/views.js';

@@ -11,7 +11,7 @@ import type { DoctorContext, Finding } from './local.js';
 /** Seconds without a byte after which a check gives up; a run waits longer. */
 const PATIENCE = 20;
 
-/** Seconds by which the clocks may differ without a warning, and without a failure. */
+/** Most seconds between the clocks before a warning, and before a failure. */
 const SKEW = { warning: 30, failed: 300 };
 
 /** A service that answered a request for a page of `/cars`. */

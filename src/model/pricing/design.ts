@@ -46,7 +46,7 @@ const MILEAGES = [-15, -10, -7.5, -5, -2.5, 0, 2.5, 5, 7.5, 10, 15, 20];
 /**
  * The factors with their coefficients, which follow the intercept: one for each level, and one for each knot. Between two
  * knots the effect is a straight line.
- * @param levels levels by name of LEVEL_FACTORS
+ * @param levels levels of each of LEVEL_FACTORS
  * @param months such as 2026-11
  */
 export function factorsOf(

@@ -14,7 +14,7 @@ export interface PricedRow {
   month: number;
   /** Coefficients of the lot, ascending; the first `count` of the array. */
   readonly index: Int32Array;
-  /** Factor of each coefficient. */
+  /** What each coefficient is multiplied by. */
   readonly share: Float64Array;
   count: number;
   /** Its level of each of SEGMENTS. */
