@@ -219,8 +219,7 @@ final as (
     cross join dim_settings as settings
     inner join spans on spans.domain_id = counts.domain_id
     left join quartiles
-        on counts.sold >= settings.minimum_group
-        and quartiles.level = counts.level
+        on quartiles.level = case when counts.sold >= settings.minimum_group then counts.level end
         and quartiles.domain_id = counts.domain_id
         and quartiles.manufacturer_id is not distinct from counts.manufacturer_id
         and quartiles.title_brand is not distinct from counts.title_brand

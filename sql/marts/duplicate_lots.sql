@@ -58,8 +58,9 @@ chains as (
         resolved.hops + 1 as hops
     from source_duplicates
     left join resolved
-        on resolved.id = source_duplicates.original_id
-        and source_duplicates.duplicate_id <> source_duplicates.original_id
+        on resolved.id = case
+            when source_duplicates.duplicate_id <> source_duplicates.original_id then source_duplicates.original_id
+        end
 ),
 newest_lots as (
     select lot, max(lot_id) as lot_id

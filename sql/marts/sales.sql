@@ -319,7 +319,7 @@ lot_vehicles as (
     from source_lots
     left join source_vehicles on source_vehicles.vehicle_id = source_lots.vehicle_id
     left join dim_vin_heads as vin_heads
-        on source_vehicles.vehicle_id is null and vin_heads.vin_head = source_lots.vin_head
+        on vin_heads.vin_head = case when source_vehicles.vehicle_id is null then source_lots.vin_head end
 ),
 lot_details as (
     select

@@ -15,6 +15,9 @@ export interface BenchData {
   readonly changed: readonly string[];
   /** Gzipped pages with only the changed vehicles. */
   readonly window: readonly string[];
+  /** The gzipped pages of the archive feed and of the duplicates; none for a world of one source. */
+  readonly archived: readonly string[];
+  readonly duplicates: readonly string[];
 }
 
 /** What a set of pages holds. */
@@ -38,20 +41,23 @@ const LEAST_SHARE = 0.095;
 /** Pages of a world. One worker a core writes them once; then they stay in `cache`. */
 export async function benchData(cache: string, wanted: BenchWorld): Promise<BenchData> {
   const { vehicles, source } = wanted;
-  const folder = join(cache, `nights-${vehicles}${source === undefined ? '' : `-source-${source}`}`);
+  const folder = join(cache, `wide-nights-${vehicles}${source === undefined ? '' : `-source-${source}`}`);
   if (!existsSync(folder)) await generate(folder, wanted);
   const list = (name: string): string[] =>
     readdirSync(join(folder, name))
       .sort()
       .map((file) => join(folder, name, file));
-  return { folder, vehicles, gzipped: list('gzipped'), changed: list('changed'), window: list('window') };
+  return {
+    ...{ folder, vehicles, gzipped: list('gzipped'), changed: list('changed'), window: list('window') },
+    ...{ archived: list('archived'), duplicates: list('duplicates') },
+  };
 }
 
 async function generate(folder: string, { vehicles, source, plain = false }: BenchWorld): Promise<void> {
   const temporary = `${folder}.tmp`;
   rmSync(temporary, { recursive: true, force: true });
-  for (const name of ['gzipped', 'changed', 'window', ...(plain ? ['pages'] : [])])
-    mkdirSync(join(temporary, name), { recursive: true });
+  const names = ['gzipped', 'changed', 'window', 'archived', 'duplicates', ...(plain ? ['pages'] : [])];
+  for (const name of names) mkdirSync(join(temporary, name), { recursive: true });
   const population = source === undefined ? vehicles : Math.ceil(vehicles / LEAST_SHARE);
   const ids = createWorld({ vehicles: population, clock: CLOCK, seed: 1 }).activeIds(
     source === undefined ? undefined : [source],
@@ -59,15 +65,13 @@ async function generate(folder: string, { vehicles, source, plain = false }: Ben
   const wanted = source === undefined ? ids : ids.slice(0, vehicles);
   const limit = pLimit(availableParallelism());
   const blocks = Math.ceil(wanted.length / PER_PAGE / BLOCK);
-  await Promise.all(
-    Array.from({ length: blocks }, (_, block) => {
-      const first = block * BLOCK * PER_PAGE;
-      const own = wanted.slice(first, first + BLOCK * PER_PAGE);
-      return limit(() =>
-        writeBlock({ folder: temporary, population, block, ids: own, total: wanted.length, plain }),
-      );
-    }),
-  );
+  const shared = { folder: temporary, population, total: wanted.length, plain };
+  const tasks: PageBlock[] = Array.from({ length: blocks }, (_, block) => {
+    const first = block * BLOCK * PER_PAGE;
+    return { ...shared, what: 'vehicles', block, ids: wanted.slice(first, first + BLOCK * PER_PAGE) };
+  });
+  if (source === undefined) tasks.unshift({ ...shared, what: 'lists', block: 0, ids: [] });
+  await Promise.all(tasks.map((task) => limit(writeBlock, task)));
   renameSync(temporary, folder);
 }
 

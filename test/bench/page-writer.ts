@@ -3,10 +3,16 @@ import { join } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { createWorld } from '../../src/sandbox/index.js';
+import { duplicatesOf } from '../../src/sandbox/lookup.js';
 import { CLOCK, PER_PAGE } from './data.js';
+import { widen, widenArchived } from './wide.js';
 
-/** A run of pages that one worker writes, and the page of the window with their changed vehicles. */
+/**
+ * What one worker writes: a run of pages with the page of the window that has their changed vehicles, or the small lists of
+ * the world.
+ */
 export interface PageBlock {
+  readonly what: 'vehicles' | 'lists';
   readonly folder: string;
   /** Active vehicles of the world. */
   readonly population: number;
@@ -22,23 +28,52 @@ export interface PageBlock {
 /** One vehicle in so many changes between two nights. */
 const CHANGED = 100;
 
-const { folder, population, block, ids, total, plain } = workerData as PageBlock;
+const { what, folder, population, block, ids, total, plain } = workerData as PageBlock;
 const world = createWorld({ vehicles: population, clock: CLOCK, seed: 1 });
-const changes: string[] = [];
-const pagesBefore = block * CHANGED;
-for (let i = 0; i * PER_PAGE < ids.length; i++) {
-  const records = ids
-    .slice(i * PER_PAGE, (i + 1) * PER_PAGE)
-    .map((id) => world.vehicleJson(id, { pricesHistory: true }) ?? '');
-  const changed = records.map((record, n) => (n % CHANGED === 0 ? bidAgain(record) : record));
-  const page = pagesBefore + i + 1;
-  const body = bodyOf(records, page, total);
-  if (plain) writeFileSync(join(folder, 'pages', nameOf(page)), body);
-  write('gzipped', page, body);
-  write('changed', page, bodyOf(changed, page, total));
-  changes.push(...changed.filter((_, n) => n % CHANGED === 0));
+
+if (what === 'vehicles') writeVehicles();
+else writeLists();
+
+function writeVehicles(): void {
+  const changes: string[] = [];
+  const pagesBefore = block * CHANGED;
+  for (let i = 0; i * PER_PAGE < ids.length; i++) {
+    const records = ids.slice(i * PER_PAGE, (i + 1) * PER_PAGE).map(wideRecord);
+    const changed = records.map((record, n) => (n % CHANGED === 0 ? bidAgain(record) : record));
+    const page = pagesBefore + i + 1;
+    const body = bodyOf(records, page, total);
+    if (plain) writeFileSync(join(folder, 'pages', nameOf(page)), body);
+    write('gzipped', page, body);
+    write('changed', page, bodyOf(changed, page, total));
+    changes.push(...changed.filter((_, n) => n % CHANGED === 0));
+  }
+  write('window', block + 1, bodyOf(changes, block + 1, Math.ceil(total / CHANGED)));
 }
-write('window', block + 1, bodyOf(changes, block + 1, Math.ceil(total / CHANGED)));
+
+function wideRecord(id: number): string {
+  const text = world.vehicleJson(id, { pricesHistory: true });
+  return text === undefined ? '' : JSON.stringify(widen(JSON.parse(text)));
+}
+
+/** The archive feed of the last month, and the duplicates of source 12. */
+function writeLists(): void {
+  const archived = world.archivedLotIds().flatMap((id) => {
+    const record = world.archivedLot(id);
+    return record === undefined ? [] : JSON.stringify(widenArchived({ ...record }));
+  });
+  writeList('archived', archived);
+  const pairs = duplicatesOf(world).map(({ original, duplicate }) =>
+    JSON.stringify({ original_id: original, duplicate_id: duplicate }),
+  );
+  writeList('duplicates', pairs);
+}
+
+function writeList(name: string, records: readonly string[]): void {
+  for (let page = 1; (page - 1) * PER_PAGE < records.length; page++) {
+    const own = records.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+    write(name, page, bodyOf(own, page, records.length));
+  }
+}
 
 function write(name: string, page: number, body: string): void {
   writeFileSync(join(folder, name, `${nameOf(page)}.gz`), gzipSync(body, { level: 1 }));

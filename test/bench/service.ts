@@ -15,8 +15,8 @@ const EMPTY = JSON.stringify({
 });
 
 /**
- * Serves the pages of a world as `/cars`, original or changed, the pages of a window to requests with `minutes`, and
- * empty lists for all other paths.
+ * Serves the pages of a world as `/cars`, original or changed, the pages of a window to requests with `minutes`, the
+ * archive feed and the duplicates. A window of the archive and all other lists are empty.
  */
 export async function serve(
   data: BenchData,
@@ -24,8 +24,13 @@ export async function serve(
 ): Promise<BenchService> {
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-    const list = url.searchParams.has('minutes') ? data.window : data[night];
-    const file = url.pathname === '/api/cars' ? list[Number(url.searchParams.get('page')) - 1] : undefined;
+    const isWindow = url.searchParams.has('minutes');
+    const lists: Readonly<Record<string, readonly string[]>> = {
+      '/api/cars': isWindow ? data.window : data[night],
+      '/api/archived-lots': isWindow ? [] : data.archived,
+      '/api/korea-duplicates': data.duplicates,
+    };
+    const file = lists[url.pathname]?.[Number(url.searchParams.get('page')) - 1];
     const headers = { 'content-type': 'application/json' };
     if (file === undefined) response.writeHead(200, headers).end(EMPTY);
     else response.writeHead(200, { ...headers, 'content-encoding': 'gzip' }).end(await readFile(file));
