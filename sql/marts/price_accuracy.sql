@@ -72,8 +72,9 @@ final as (
     from counted
     cross join dim_settings as settings
     left join dim_sources as source_names
-        on counted.segment = 'source' and cast(source_names.domain_id as string) = counted.level
+        on cast(source_names.domain_id as string) = case when counted.segment = 'source' then counted.level end
     left join dim_manufacturers as manufacturer_names
-        on counted.segment = 'manufacturer' and cast(manufacturer_names.manufacturer_id as string) = counted.level
+        on cast(manufacturer_names.manufacturer_id as string)
+            = case when counted.segment = 'manufacturer' then counted.level end
 )
 select * from final

@@ -155,8 +155,9 @@ final as (
         on medians.market = averaged.market and medians.currency = averaged.currency
         and medians.segment = averaged.segment and medians.level = averaged.level and medians.month = averaged.month
     left join dim_sources as source_names
-        on averaged.segment = 'source' and cast(source_names.domain_id as string) = averaged.level
+        on cast(source_names.domain_id as string) = case when averaged.segment = 'source' then averaged.level end
     left join dim_manufacturers as manufacturer_names
-        on averaged.segment = 'manufacturer' and cast(manufacturer_names.manufacturer_id as string) = averaged.level
+        on cast(manufacturer_names.manufacturer_id as string)
+            = case when averaged.segment = 'manufacturer' then averaged.level end
 )
 select * from final

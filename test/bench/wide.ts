@@ -51,7 +51,7 @@ const unit = (id: number, use: number): number => hash(1, id, use) / 2 ** 32;
 const skewed = (id: number, use: number, many: number): number => Math.floor(many * unit(id, use) ** 3);
 
 /** The VIN of a vehicle: as the world has it, or with a head of its own and a check digit that fits. */
-export function wideVin(vin: string, vehicleId: number): string {
+function wideVin(vin: string, vehicleId: number): string {
   if (vin.length !== 17 || vehicleId % OWN_HEAD !== 0) return vin;
   const characters = '0123456789ABCDEFGHJKLMNPRSTUVWXYZ';
   let draw = Math.floor(vehicleId / OWN_HEAD);

@@ -57,7 +57,7 @@ export async function codeRows(connection: DuckDBConnection, market: Market, fol
     `select node.depth, coalesce(parent.node, -1) as parent
     from fit.node_names node left join fit.node_names parent
       on parent.market = node.market and parent.depth = node.depth + 1 and parent.make = node.make
-      and (parent.model = node.model or parent.depth = 2)
+      and parent.model is not distinct from case when node.depth = 0 then node.model end
     where node.market = ${market.number} order by node.node`,
   );
   const factors = factorsOf(levels, market.months);

@@ -1,0 +1,99 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { closing } from '../../pipelines/closing.js';
+import { incremental } from '../../pipelines/incremental.js';
+import { nightly } from '../../pipelines/nightly.js';
+import { rebuild } from '../../pipelines/rebuild.js';
+import { packageFile, packageRoot } from '../../src/config/package-root.js';
+import type { JobOptions } from '../../src/run/job.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { printedBy } from '../cli/support.js';
+import { loopsOf, type Planned, plansOf } from '../duck/plans.js';
+import { configFor, silentReporter, temporaryFolder } from './support.js';
+
+const HOUR = 3_600_000;
+const START = Date.parse('2026-11-20T02:00:00Z');
+
+/** Files that no statement of lotlake runs as they are, with the reason. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  'functions/duckdb_names.spark.sql': 'functions of Spark',
+  'functions/json_forms.spark.sql': 'functions of Spark',
+  'functions/report_dates.spark.sql': 'functions of Spark',
+};
+
+const folder = temporaryFolder();
+let sandbox: Sandbox;
+let planned: Planned[];
+
+/** Two nights with the runs between them, a rebuild, and every command that has queries of its own. */
+beforeAll(async () => {
+  sandbox = await startSandbox({ vehicles: 3_000, clock: new Date(START) });
+  let now = START;
+  const options = (): JobOptions => ({
+    config: configFor(sandbox.url, folder.path, { apiKey: sandbox.apiKey, closingBudget: 50 }),
+    reporter: silentReporter(),
+    now: () => new Date(now),
+  });
+  const after = (hours: number): void => {
+    now += hours * HOUR;
+    sandbox.setClock(new Date(now));
+  };
+  planned = await plansOf(async () => {
+    await nightly(options());
+    after(6);
+    await incremental(options());
+    await closing(options());
+    after(18);
+    await nightly(options());
+    await rebuild(options());
+    const [vin] = String(
+      await printedBy(
+        folder.path,
+        'query',
+        'select vin from vehicles where length(vin) = 17 limit 1',
+        '--format',
+        'csv',
+      ),
+    )
+      .trim()
+      .split('\n')
+      .slice(1);
+    const car = ['--make', 'Toyota', '--model', 'Camry', '--year', '2019'];
+    for (const args of [
+      ...[
+        ['report'],
+        ['docs'],
+        ['status'],
+        ['runs'],
+        ['rejects'],
+        ['tables'],
+        ['export', 'lots', '--to', join(folder.path, 'lots')],
+      ],
+      ...[
+        ['value', ...car],
+        ['value', vin ?? ''],
+      ],
+    ])
+      await printedBy(folder.path, ...args);
+  });
+}, 600_000);
+afterAll(async () => {
+  await sandbox.close();
+  folder.remove();
+});
+
+it('no statement joins two large sides by a loop', () => {
+  expect(loopsOf(planned)).toEqual([]);
+});
+
+it('every file of sql/ was planned', () => {
+  const texts = planned.map(({ sql }) => sql);
+  const files = readdirSync(join(packageRoot, 'sql'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => [file, packageFile(`sql/${file}`).trim()] as const);
+  const missing = files.filter(
+    ([file, sql]) => NOT_RUN[file] === undefined && !texts.some((text) => text.includes(sql)),
+  );
+  expect(missing.map(([file]) => file)).toEqual([]);
+});
