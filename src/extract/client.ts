@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex, Readable } from 'node:stream';
+import { type Duplex, pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from 'node:zlib';
 import { request } from 'undici';
 import type { Config } from '../config/config.js';
@@ -54,6 +54,9 @@ const MOST_BODY_BYTES = 1 << 29;
 /** Bytes of an answer that is held whole, such as one vehicle. */
 const MOST_WHOLE_BYTES = 1 << 26;
 
+/** A page without records, which names no next one. */
+const EMPTY_PAGE = Buffer.from('{"data":[],"links":{"next":null}}');
+
 /** Bytes of an error body that are read for what it says. */
 const MOST_ERROR_BYTES = 1 << 16;
 
@@ -82,7 +85,10 @@ export function createClient(options: ClientOptions) {
       response = await request(url, { dispatcher: agent, headers, signal });
       options.onAnswer?.(response.statusCode, response.headers);
       body = decoded(response.body, header(response.headers['content-encoding']));
-      const redacted = redactedBody(body);
+      const redacted = redactedBody(unzipped(body));
+      // A list past its end may be answered without a body.
+      if (response.statusCode === 204)
+        return await consume({ url: url.href, body: Readable.from([EMPTY_PAGE]) });
       if (response.statusCode !== 200) {
         const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
         if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
@@ -105,11 +111,20 @@ export function createClient(options: ClientOptions) {
   };
 
   return {
-    /** Sends one GET. Throws ServiceError. */
-    get<T>(path: string, query: Query, consume: Consume<T>, signal?: AbortSignal): Promise<T> {
+    /**
+     * Sends one GET. Throws ServiceError.
+     * @param attempts most attempts that may fail; by default as many as the retry budget allows
+     */
+    get<T>(
+      path: string,
+      query: Query,
+      consume: Consume<T>,
+      signal?: AbortSignal,
+      attempts?: number,
+    ): Promise<T> {
       const { retryBudget: budget, onRetry, firstWait } = options;
       const work = (): Promise<T> => attempt(urlOf(base, path, query), consume, signal);
-      return withRetry(work, { budget, signal, onRetry, firstWait });
+      return withRetry(work, { budget, signal, onRetry, firstWait, attempts });
     },
     // Nobody waits for requests that are still under way.
     close: (): Promise<void> => agent.destroy(),
@@ -150,9 +165,8 @@ export function urlOf(base: URL, path: string, query: Query): URL {
 /** Bytes of a decoder's chunks: with 256 KB a page takes a tenth more time to land. */
 const OUTPUT_CHUNK = 1 << 19;
 
+/** Decoders by the header of an answer. Whether a body is gzipped is told by its first bytes instead. */
 const DECODERS = new Map<string | undefined, (options: ZlibOptions) => Duplex>([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
   ['br', createBrotliDecompress],
   ['deflate', createInflate],
 ]);
@@ -165,6 +179,30 @@ function decoded(body: Readable, encoding: string | undefined): Readable {
   return decoder === undefined ? body : body.pipe(decoder);
 }
 
+/** The first bytes of a gzip stream, which no JSON text begins with. */
+const GZIP = Buffer.from([0x1f, 0x8b]);
+
+/** A body, unzipped if its first bytes are those of gzip: some services and proxies lose or invent the header. */
+async function* unzipped(body: Readable): AsyncGenerator<Uint8Array> {
+  const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
+  let begin: Buffer = Buffer.alloc(0);
+  let isOver = false;
+  while (!isOver && begin.length < GZIP.length) {
+    const next = await chunks.next();
+    isOver = next.done === true;
+    if (next.done !== true) begin = begin.length === 0 ? next.value : Buffer.concat([begin, next.value]);
+  }
+  const whole = async function* (): AsyncGenerator<Uint8Array> {
+    if (begin.length > 0) yield begin;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  };
+  if (!begin.subarray(0, GZIP.length).equals(GZIP)) return yield* whole();
+  const gunzip = createGunzip({ chunkSize: OUTPUT_CHUNK });
+  // A reader of the unzipped body gets the error.
+  pipeline(whole, gunzip, () => undefined);
+  yield* gunzip;
+}
+
 /** A body up to the most bytes that lotlake reads of one. */
 async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0;
@@ -175,11 +213,17 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Reads a small answer whole, such as one vehicle. Throws if it has more than `MOST_WHOLE_BYTES`. */
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * Reads a small answer whole, such as one vehicle, without a byte order mark. Throws if it has more than
+ * `MOST_WHOLE_BYTES`.
+ */
 export async function readBody({ body }: Pick<Answer, 'body'>): Promise<Buffer> {
   const bytes = await beginningOf(body, MOST_WHOLE_BYTES + 1);
   if (bytes.length > MOST_WHOLE_BYTES) throw new Error(`a body of more than ${MOST_WHOLE_BYTES >> 20} MiB`);
-  return bytes;
+  const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  return hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
 }
 
 /** Reads a small answer as JSON, such as one vehicle. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { ServiceError } from '../service/errors.js';
+import { isFailure, ServiceError } from '../service/errors.js';
 
 /** Milliseconds by which the travel times of requests may differ without too many of them arriving in a second. */
 const JITTER = 100;
@@ -38,6 +38,8 @@ export interface RetryOptions {
   /** Seconds after the first failure at which no further attempt starts. */
   readonly budget: number;
   readonly signal?: AbortSignal | undefined;
+  /** Most attempts that may fail. One that is refused as too early does not count. Default: as the budget allows. */
+  readonly attempts?: number | undefined;
   /** Called before each wait. */
   readonly onRetry?: ((error: LotlakeError, attempt: number, wait: number) => void) | undefined;
   /** First wait in milliseconds. It doubles up to {@link LONGEST_WAIT}, with jitter. */
@@ -60,11 +62,14 @@ export function waitBefore(attempt: number, options: RetryOptions, retryAfter = 
 export async function withRetry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const now = options.now ?? Date.now;
   let deadline: number | undefined;
+  let left = options.attempts ?? Number.POSITIVE_INFINITY;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof LotlakeError) || !error.retryable || options.signal?.aborted) throw error;
+      if (!isFailure(error, 'SERVICE_RATE_LIMITED')) left--;
+      if (left <= 0) throw error;
       deadline ??= now() + options.budget * 1000;
       const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
       const wait = waitBefore(attempt, options, retryAfter);

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { ContractNode } from '../service/contract/node.js';
+import { withoutWords } from './bare-words.js';
 import { BRACE, BRACKET, COMMA, END_BRACE, END_BRACKET } from './scan-page.js';
 import { giveBack, takeScanner, type ValueScanner } from './walker/scan-values.js';
 
@@ -122,14 +123,15 @@ export function hasHalfPair(value: unknown): boolean {
 }
 
 /**
- * A record as DuckDB takes it. If a member stands twice in an object of the contract, the last value counts, as in
+ * A record as DuckDB takes it. A word in place of a number becomes a text that is rejected. If a member stands twice in an object of the contract, the last value counts, as in
  * JSON.parse. Half of a surrogate pair in the name of a member becomes U+FFFD. All other bytes stay.
  */
 export function regular(line: Buffer, contract: ContractNode): Buffer {
   if (!isUtf8(line)) return line;
+  const json = Buffer.from(withoutWords(line.toString('utf8')));
   const edits: Edit[] = [];
-  scan(line, contract, (values, from) => noteIrregular(values, from, contract, edits));
-  return edits.length === 0 ? line : edited(line, edits);
+  scan(json, contract, (values, from) => noteIrregular(values, from, contract, edits));
+  return edits.length === 0 ? json : edited(json, edits);
 }
 
 /** Collects the edits for the value at `from`. Returns the address behind it. */

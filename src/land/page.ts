@@ -197,13 +197,12 @@ export function digestOf(ids: readonly number[], bytes: number): string {
 }
 
 function checkEnvelope(scan: PageScan, url: string): void {
-  if (!scan.hasData) {
-    const message = scan.envelope.error ?? scan.envelope.message;
-    throw pageError(
-      url,
-      message === undefined ? 'no list of records' : `the service says ${JSON.stringify(message)}`,
-    );
-  }
+  const { error, message, meta, links } = scan.envelope;
+  const said = error ?? message;
+  // Past the end, some services send null or no list. Only the rest of an envelope shows that the answer is a page.
+  const isEmptyPage = said == null && (meta != null || links != null || 'next_url' in scan.envelope);
+  if (!scan.hasData && !isEmptyPage)
+    throw pageError(url, said == null ? 'no list of records' : `the service says ${JSON.stringify(said)}`);
   const parsed = envelopeSchema.safeParse(scan.envelope);
   if (!parsed.success) throw pageError(url, `the envelope is not valid: ${z.prettifyError(parsed.error)}`);
   const { total, last_page: last, per_page: size } = parsed.data.meta ?? {};

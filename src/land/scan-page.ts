@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { ContractNode } from '../service/contract/node.js';
+import { withoutWords } from './bare-words.js';
 import type { Drift, Misfit } from './shape.js';
 import { NEED_MORE } from './walker/layout.js';
 import { DepthFault, giveBack, SyntaxFault, takeScanner, type ValueScanner } from './walker/scan-values.js';
@@ -117,7 +118,7 @@ export class PageScanner {
       throw this.#fail(`the body ended early, after ${this.#received} bytes and ${this.#ids.length} records`);
     return this.#close({
       ...{ records: this.#ids.length, ids: this.#ids, oversized: this.#oversized, ...this.#seen },
-      envelope: JSON.parse(`{${this.#envelope.join(',')}}`),
+      envelope: JSON.parse(withoutWords(`{${this.#envelope.join(',')}}`)),
       ...this.#values.tree.compare(),
       irregular: this.#values.irregular,
     });
@@ -187,9 +188,10 @@ export class PageScanner {
     const first = yield* this.#byte();
     if (first !== BRACE && first !== BRACKET)
       throw new SyntaxFault(memory.start, 'expected an object or an array');
+    const form = first === BRACKET ? 'list' : (yield* this.#isNumbered(false)) ? 'numbered' : undefined;
     memory.start++;
-    if (first === BRACE) yield* this.#members();
-    else yield* this.#records(END_BRACKET);
+    if (form === undefined) yield* this.#members();
+    else yield* this.#records(form);
     this.#isWhole = true;
     for (;;) {
       memory.start = this.#values.space(memory.start);
@@ -212,9 +214,11 @@ export class PageScanner {
       let length = 0;
       if (isData && this.#seen.hasData) throw new SyntaxFault(memory.start, 'expected one list of records');
       if (isData && (c === BRACE || c === BRACKET)) {
+        memory.start = value;
         // A lookup answers one record instead of a list.
-        memory.start = c === BRACE ? value : value + 1;
-        yield* this.#records(c === BRACE ? END_BRACE : END_BRACKET);
+        const form = c === BRACKET ? 'list' : (yield* this.#isNumbered(true)) ? 'numbered' : 'one';
+        if (form !== 'one') memory.start++;
+        yield* this.#records(form);
       } else {
         const before = value - memory.start;
         length = (yield* this.#until(() => values.skip(memory.start + before))) - memory.start;
@@ -229,15 +233,40 @@ export class PageScanner {
     }
   }
 
-  /** The records of a list, up to its end; or one record, without the separator behind it, if `close` is a brace. */
-  *#records(close: typeof END_BRACKET | typeof END_BRACE): Generator<void, void> {
+  /**
+   * Whether the object at `memory.start` is a list: the name of its first member is a number, as PHP writes a list with a
+   * gap, or it has no member and `isEmptyOne` says that an empty one is a list.
+   */
+  *#isNumbered(isEmptyOne: boolean): Generator<void, boolean> {
+    const { memory } = this.#values;
+    for (;;) {
+      const { bytes, end } = memory;
+      const name = this.#values.space(memory.start + 1);
+      let p = name + 1;
+      while (p < end && isDigit(bytes[p] ?? 0)) p++;
+      if (name < end && bytes[name] === END_BRACE) return isEmptyOne;
+      if (name < end && bytes[name] !== QUOTE) return false;
+      if (p < end) return bytes[p] === QUOTE && p > name + 1;
+      yield;
+    }
+  }
+
+  /** The records of a list, or of an object with numbers as names, up to its end; or one, without the separator behind it. */
+  *#records(form: 'list' | 'numbered' | 'one'): Generator<void, void> {
     const values = this.#values;
     const { memory } = values;
-    const isList = close === END_BRACKET;
+    const isList = form !== 'one';
+    const close = form === 'list' ? END_BRACKET : END_BRACE;
     this.#seen.hasData = true;
-    let isLast = isList && (yield* this.#byte()) === END_BRACKET;
+    let isLast = isList && (yield* this.#byte()) === close;
     if (isLast) memory.start++;
+    let isNamed = form !== 'numbered';
     while (!isLast) {
+      if (!isNamed) {
+        yield* this.#byte();
+        memory.start = yield* this.#until(() => values.name(memory.start));
+        isNamed = true;
+      }
       const from = values.space(memory.start);
       const end = values.record(from, this.#ids.length);
       const bytes = (end === NEED_MORE ? memory.end : end) - from;
@@ -258,6 +287,7 @@ export class PageScanner {
       }
       isLast = !isList || memory.bytes[behind] === close;
       memory.start = isList ? behind + 1 : behind;
+      isNamed = form !== 'numbered';
     }
   }
 
@@ -327,6 +357,8 @@ export class PageScanner {
     return this.#fail(`malformed JSON at ${place}: ${fault.reason}, near ${JSON.stringify(near)}`);
   }
 }
+
+const isDigit = (c: number): boolean => c >= 0x30 && c <= 0x39;
 
 /** Removes the white space between the tokens of a value. Returns its new end. */
 function compact(bytes: Buffer, start: number, end: number): number {

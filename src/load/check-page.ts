@@ -32,19 +32,21 @@ const MOST_HELD = 1000;
  * Checks each record of a page that does not fit the contract. Writes the loadable records to `target` (newline-delimited
  * JSON), with null for values that break the contract, and passes the rejects to `take` in groups. Yields to other work
  * between groups, and ends if `take` throws.
- * @returns how many records were written and rejected, and how many values of written records were rejected
+ * @returns how many records were written and rejected, how many values of written records were rejected, and how many were
+ * read as they were meant
  */
 export async function checkPage(
   place: PagePlace,
   rules: RecordRules,
   target: string,
   take: (rejects: readonly Reject[]) => void,
-): Promise<{ kept: number; rejected: number; rejectedValues: number }> {
+): Promise<{ kept: number; rejected: number; rejectedValues: number; meant: number }> {
   const { passId: pass_id, list, page, seq } = place;
   let held: Reject[] = [];
   let position = 0;
   let kept = 0;
   let values = 0;
+  let meant = 0;
   const reject = async (fault: Fault | BadValue, raw: string): Promise<void> => {
     held.push({ stream: rules.stream.name, pass_id, list, page, seq, position, raw, ...fault });
     if (held.length >= MOST_HELD) await passOn();
@@ -69,6 +71,7 @@ export async function checkPage(
           values++;
         }
         kept++;
+        meant += checked.meant;
       } else {
         const text = line.toString('utf8');
         await reject(checked, oversized === undefined ? text : JSON.parse(text));
@@ -80,7 +83,7 @@ export async function checkPage(
   } finally {
     await out.close();
   }
-  return { kept, rejected: position - kept, rejectedValues: values };
+  return { kept, rejected: position - kept, rejectedValues: values, meant };
 }
 
 function tooLarge({ id, bytes }: OversizedRecord): Fault {

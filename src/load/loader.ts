@@ -90,8 +90,17 @@ export class Loader {
   /**
    * Numbers of records. `served`: as the answers of the service say, else as counted. `unchanged`: equal to what the lake
    * holds, and not read again. `rejectedValues`: values that loaded records lack, because they break the contract.
+   * `meant`: empty lists in place of objects and the reverse, which are read as they are meant.
    */
-  readonly #counts = { served: 0, records: 0, staged: 0, unchanged: 0, rejected: 0, rejectedValues: 0 };
+  readonly #counts = {
+    served: 0,
+    records: 0,
+    staged: 0,
+    unchanged: 0,
+    rejected: 0,
+    rejectedValues: 0,
+    meant: 0,
+  };
   readonly #stream: Stream;
   readonly #passId: string;
   readonly #drift: Drift;
@@ -129,7 +138,11 @@ export class Loader {
     this.#flush();
     await this.#settle();
     if (this.#failure !== undefined) throw this.#failure;
-    const { staged, ...counts } = this.#counts;
+    const { staged, meant, ...counts } = this.#counts;
+    if (meant > 0)
+      this.options.warn(
+        `${meant} values of ${this.#stream.path} came as a list in place of an object or the reverse, as PHP writes them; they are read as they are meant`,
+      );
     const loaded = staged + counts.unchanged;
     return { ...counts, loaded, drift: this.#drift.reports(), lists: this.#lists };
   }
@@ -212,6 +225,7 @@ export class Loader {
     });
     this.#counts.rejected += checked.rejected;
     this.#counts.rejectedValues += checked.rejectedValues;
+    this.#counts.meant += checked.meant;
     return { path: clean, seq, list, kept: checked.kept, isMended: checked.rejectedValues > 0 };
   }
 

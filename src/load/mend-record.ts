@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { isObject } from '../config/json.js';
+import { withoutWords, wordOf } from '../land/bare-words.js';
 import {
   type Edit,
   edited,
@@ -13,6 +14,7 @@ import {
 import { kindNames } from '../land/shape.js';
 import { type ContractNode, idOf } from '../service/contract/node.js';
 import type { Stream } from '../service/streams.js';
+import { asMeant } from './as-meant.js';
 import type { ColumnPlaces, FilledColumns } from './column-places.js';
 import { isRowPlace, nodeAt, REJECTED_MEMBER } from './types.js';
 
@@ -52,20 +54,21 @@ interface Checked extends RecordRules {
  * Makes a record loadable: each value that breaks the contract becomes null, and each row that loses a value gets the
  * member {@link REJECTED_MEMBER}, which lists the columns. All other bytes stay. A record whose keys or rows cannot be
  * read is a fault.
- * @returns the record and its rejected values, which can be iterated once; or the fault of the whole record
+ * @returns the record, its rejected values, which can be iterated once, and the number of values that were read as they
+ * were meant; or the fault of the whole record
  */
 export function mendRecord(
-  line: Buffer,
+  given: Buffer,
   rules: RecordRules,
-): { readonly record: Buffer; readonly values: Iterable<BadValue> } | Fault {
+): { readonly record: Buffer; readonly values: Iterable<BadValue>; readonly meant: number } | Fault {
   const { stream } = rules;
   const { contract } = stream;
-  if (!isUtf8(line)) {
-    const record_id = recordId(JSON.parse(line.toString('latin1')), contract);
+  if (!isUtf8(given)) {
+    const record_id = recordId(JSON.parse(withoutWords(given.toString('latin1'))), contract);
     return { record_id, path: '', expected: 'JSON in UTF-8', found: 'bytes that are no UTF-8' };
   }
+  const { line, record, meant } = asMeant(given, contract);
   const text = line.toString('utf8');
-  const record: unknown = JSON.parse(text);
   // The id is required, so it is never set to null.
   const checked = { ...rules, line, record, record_id: recordId(record, contract) };
   const faultAt = (path: RecordPath): Fault =>
@@ -95,7 +98,7 @@ export function mendRecord(
       setNull(record, path);
     }
   }
-  return bad.length === 0 ? { record: line, values: [] } : withoutValues(checked, bad);
+  return { ...(bad.length === 0 ? { record: line, values: [] } : withoutValues(checked, bad)), meant };
 }
 
 /** Size of a record, in bytes, above which its check takes a noticeable time. */
@@ -202,7 +205,7 @@ function* valuesOf(
       nodeAt(stream.contract, place)?.members.size === 0 ? row?.columns.slice(0, 1) : row?.columns;
     yield {
       ...faultOf(checked, found, span),
-      raw: line.toString('utf8', ...span),
+      raw: wordOf(found.value) ?? line.toString('utf8', ...span),
       table_name: row?.table.name ?? '',
       row_key: rowKey(checked, found.path, row?.key ?? []),
       column_name: columns?.join(', ') ?? '',
@@ -295,7 +298,8 @@ const placeOf = (path: RecordPath): string => pathText(path).replaceAll(/\[\d+\]
 function faultOf({ line, stream, record_id }: Checked, { path, value }: Found, span?: Span): Fault {
   const node = nodeAt(stream.contract, placeOf(path));
   const kinds = node === undefined ? 'a value' : kindNames(node.accepts).join(', ');
-  const form = hasHalfPair(value) ? `${kinds} without half of a surrogate pair` : kinds;
+  const form =
+    hasHalfPair(value) && wordOf(value) === undefined ? `${kinds} without half of a surrogate pair` : kinds;
   const expected = node?.required === true ? `${form} (required)` : form;
   return { record_id, path: pathText(path), expected, found: describe(value, line, span) };
 }
@@ -306,6 +310,8 @@ const MOST_FOUND = 200;
 function describe(value: unknown, line: Buffer, [start, end]: Span = [0, line.length]): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
+  const word = wordOf(value);
+  if (word !== undefined) return `the word ${word}`;
   const kind = Array.isArray(value) ? 'array' : typeof value === 'string' ? 'text' : typeof value;
   // The whole of an object may be nested deeper than JSON.stringify can follow.
   const text =

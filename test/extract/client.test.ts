@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Answer, type Client, urlOf } from '../../src/extract/client.js';
+import { type Answer, type Client, readJson, urlOf } from '../../src/extract/client.js';
 import { pageError } from '../../src/land/page.js';
 import { ServiceError } from '../../src/service/errors.js';
 import { memorySink, quickClient, serve, type TestServer } from './support.js';
@@ -146,14 +146,14 @@ describe('an answer that is a failure', () => {
     [429, 'SERVICE_RATE_LIMITED', 'unavailable', true],
     [500, 'SERVICE_FAILED', 'unavailable', true],
     [503, 'SERVICE_FAILED', 'unavailable', true],
-    [204, 'SERVICE_UNEXPECTED', 'failed', false],
+    [205, 'SERVICE_UNEXPECTED', 'failed', false],
   ])(
     'of %i has a code of its own, with the message of the service',
     async (status, code, outcome, retryable) => {
       const { server, client } = await pair(
         (_, response) =>
           response
-            .writeHead(status, status === 204 ? {} : { 'content-encoding': 'gzip' })
+            .writeHead(status, status === 205 ? {} : { 'content-encoding': 'gzip' })
             .end(gzipSync(JSON.stringify({ message: 'because of this' }))),
         { retryBudget: 0 },
       );
@@ -161,7 +161,7 @@ describe('an answer that is a failure', () => {
       expect(error).toMatchObject({ code, outcome, retryable, status, stage: 'service' });
       expect(error.message).toContain(`(${status})`);
       expect(error.message).toContain(`GET ${server.url}/cars?page=1`);
-      if (status !== 204) expect(error.message).toContain('because of this');
+      if (status !== 205) expect(error.message).toContain('because of this');
       expect(server.seen.length).toBe(1);
       expect(everythingOf(error)).not.toContain(KEY);
     },
@@ -203,10 +203,38 @@ describe('a body that does not arrive whole', () => {
       'a gzip stream that ends early',
       (response) => response.setHeader('content-encoding', 'gzip').end(gzipSync(PAGE).subarray(0, 20)),
     ],
-    ['a gzip stream that is none', (response) => response.setHeader('content-encoding', 'gzip').end(PAGE)],
+    [
+      'a gzip stream that ends early and is not announced',
+      (response) => response.end(gzipSync(PAGE).subarray(0, 20)),
+    ],
     ['a body that stalls', (response) => response.write(head)],
     ['an answer that never begins', () => undefined],
   ];
+
+  it.each<readonly [string, (response: ServerResponse) => void]>([
+    ['gzip that is not announced', (response) => response.end(gzipSync(PAGE))],
+    [
+      'gzip of which the first byte comes alone',
+      (response) => {
+        const bytes = gzipSync(PAGE);
+        response.write(bytes.subarray(0, 1), () => setTimeout(() => response.end(bytes.subarray(1)), 20));
+      },
+    ],
+    [
+      'plain text that is announced as gzip',
+      (response) => response.setHeader('content-encoding', 'gzip').end(PAGE),
+    ],
+    ['a byte order mark', (response) => response.end(`\ufeff${PAGE}`)],
+  ])('is read at once: %s', async (_, flow) => {
+    const { server, client } = await pair((_request, response) => flow(response));
+    expect(await client.get('cars', { page: 1 }, readJson)).toEqual(JSON.parse(PAGE));
+    expect(server.seen.length).toBe(1);
+  });
+
+  it('of 204 is an empty page', async () => {
+    const { client } = await pair((_request, response) => response.writeHead(204).end());
+    expect(await client.get('cars', { page: 1 }, readJson)).toEqual({ data: [], links: { next: null } });
+  });
 
   it.each(flows)('is requested again: %s', async (_, flow) => {
     const { server, client } = await pair(

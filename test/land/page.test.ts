@@ -83,7 +83,8 @@ describe('a body that is not a page', () => {
       /the service says "search backend unavailable"/,
     ],
     ['is a message in a 200', '{"message":"busy","data":null}', /the service says "busy"/],
-    ['has no list of records', '{"meta":{"total":5}}', /no list of records/],
+    ['has no list of records', '{"total":5}', /no list of records/],
+    ['has an error beside its numbers', '{"error":"busy","meta":{"total":5}}', /the service says "busy"/],
     ['has a total that is a text', '{"data":[],"meta":{"total":"many"}}', /the envelope is not valid/],
     ['has links that are a list', '{"data":[],"links":[]}', /the envelope is not valid/],
   ])('leaves no file and can be requested again when it %s', async (_, body, message) => {

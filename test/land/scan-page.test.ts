@@ -131,7 +131,11 @@ describe('an answer with one record instead of a list', () => {
   it('is a page of that record', () => {
     fc.assert(
       fc.property(
-        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.dictionary(
+          fc.string().filter((name) => !/^\d+$/.test(name)),
+          fc.jsonValue(),
+          { minKeys: 1 },
+        ),
         chunkSizes,
         fc.constantFrom(0, 2),
         (record, sizes, space) => {
@@ -150,6 +154,45 @@ describe('an answer with one record instead of a list', () => {
     'is refused if more follows: %s',
     (text) => {
       expect(() => scanText(text)).toThrow(/malformed JSON at byte/);
+    },
+  );
+});
+
+describe('a list that is written as an object', () => {
+  it.each([
+    ['with the numbers from 0', '{"data":{"0":{"id":1},"1":{"id":2}},"meta":{}}', [1, 2]],
+    ['with a gap', '{"meta":{},"data": { "0" : {"id":1} , "7": {"id":3} }}', [1, 3]],
+    ['in place of the page', '{"0":{"id":5},"12":{"id":6}}', [5, 6]],
+    ['without a member', '{"data":{ }}', []],
+  ])('is the list of its values: %s', (_, text, ids) => {
+    for (const size of [1, 3, 1000]) {
+      const { lines, scan } = scanChunks(cut(Buffer.from(text), [size]));
+      expect(lines).toBe(ids.map((id) => `{"id":${id}}\n`).join(''));
+      expect(scan).toMatchObject({ hasData: true, records: ids.length, ids });
+    }
+  });
+
+  it.each(['{"data":{"0":{"id":1}]}', '{"data":{"0" {"id":1}}}', '{"data":{"0":{"id":1},{"id":2}}}'])(
+    'is refused if it is malformed: %s',
+    (text) => {
+      expect(() => scanText(text)).toThrow(/malformed JSON at byte/);
+    },
+  );
+});
+
+describe('a word in place of a number', () => {
+  it.each(['NaN', '-NaN', 'Infinity', '-Infinity'])(
+    'is kept in its record, which does not fit: %s',
+    (word) => {
+      const record = `{"id":1,"year":${word},"new":[${word}],"vin":"NaN"}`;
+      for (const size of [1, 1000]) {
+        const { lines, scan } = scanChunks(
+          cut(Buffer.from(`{"meta":{"x":${word}},"data":[${record}]}`), [size]),
+        );
+        expect(lines).toBe(`${record}\n`);
+        expect(scan).toMatchObject({ records: 1, ids: [1], irregular: true });
+        expect(scan.misfits.map(({ path }) => path)).toEqual(['year']);
+      }
     },
   );
 });

@@ -46,6 +46,70 @@ const good = [
 ];
 const bad = '{"id":9,"lots":[{"id":"none","bid":{"amount":1}}]}';
 
+describe('arrays as PHP writes them', () => {
+  it.each([
+    [
+      'an empty list for an object',
+      '{"id":1,"engine":[],"lots":[{"id":2,"damage":[],"seller_reserve":[]}]}',
+      '{"id":1,"engine":null,"lots":[{"id":2,"damage":null,"seller_reserve":null}]}',
+      3,
+    ],
+    [
+      'an empty object for a list',
+      '{"id":1,"lots":[{"id":2,"tags":{},"images":{"small":{}}}]}',
+      '{"id":1,"lots":[{"id":2,"tags":[],"images":{"small":[]}}]}',
+      2,
+    ],
+    [
+      'a list with a gap',
+      '{"id":1,"lots":{"0":{"id":2},"3":{"id":4,"damage":[]}}}',
+      '{"id":1,"lots":[{"id":2},{"id":4,"damage":null}]}',
+      2,
+    ],
+    [
+      'a text that holds such a form',
+      '{"id":1,"vin":"[]{}","lots":[]}',
+      '{"id":1,"vin":"[]{}","lots":[]}',
+      0,
+    ],
+  ])('are read as they are meant and counted: %s', async (_, line, clean, meant) => {
+    const checked = await check([line]);
+    expect(checked).toMatchObject({ kept: 1, rejected: 0, rejectedValues: 0, meant, rejects: [] });
+    expect(String(checked.clean)).toBe(`${clean}\n`);
+  });
+});
+
+describe('a word in place of a number', () => {
+  it.each(['NaN', '-NaN', 'Infinity', '-Infinity'])(
+    'costs its value, with its raw text: %s',
+    async (word) => {
+      const { rejects, kept, clean } = await check([
+        `{"id":1,"year":${word},"vin":"NaN","lots":[{"id":2,"note":${word}}]}`,
+      ]);
+      expect(kept).toBe(1);
+      expect(rejects.map(({ path, raw, found }) => ({ path, raw, found }))).toEqual([
+        { path: 'year', raw: word, found: `the word ${word}` },
+        { path: 'lots[0].note', raw: word, found: `the word ${word}` },
+      ]);
+      expect(JSON.parse(String(clean))).toMatchObject({ year: null, vin: 'NaN', lots: [{ note: null }] });
+    },
+  );
+
+  it('in a key rejects the record, with its raw text', async () => {
+    expect(await rejectOf('{"id":NaN}')).toMatchObject({
+      path: 'id',
+      found: 'the word NaN',
+      raw: '{"id":NaN}',
+    });
+  });
+
+  it('costs the value of any form that holds it', async () => {
+    const { rejects, clean } = await check(['{"id":1,"lots":[{"id":2,"details":{"a":NaN}}]}']);
+    expect(rejects.map(({ path }) => path)).toEqual(['lots[0].details']);
+    expect(JSON.parse(String(clean))).toMatchObject({ lots: [{ id: 2, details: null }] });
+  });
+});
+
 describe('a page that does not fit as a whole', () => {
   it('keeps its good records byte for byte, in their order', async () => {
     const [first = '', second = '', third = ''] = good;
@@ -119,7 +183,7 @@ describe('a record whose keys or rows cannot be read', () => {
       'nothing',
     ],
     ['{"id":1,"lots":[null]}', '1', 'lots[0]', 'object', 'null'],
-    ['{"id":1,"lots":{}}', '1', 'lots', 'null, array', 'object {}'],
+    ['{"id":1,"lots":{"a":1}}', '1', 'lots', 'null, array', 'object {"a":1}'],
     ['{"id":1,"listings":"none"}', '1', 'listings', 'null, array', 'text "none"'],
     [
       '{"id":1,"inspections":[{"report_id":"r","vehicle_ref":{"domain_id":"x"}}]}',
@@ -220,13 +284,13 @@ describe('a value that breaks the contract', () => {
       '[1, 2]',
     ],
     [
-      '{"id":1,"lots":[{"id":2,"images":[]}]}',
+      '{"id":1,"lots":[{"id":2,"images":[1]}]}',
       'lots[0].images',
-      'array []',
+      'array [1]',
       'lot_images',
       { lot_id: 2 },
       expect.stringContaining('images_id, video'),
-      '[]',
+      '[1]',
     ],
     [
       '{"id":1,"lots":[{"id":2,"images":{"small":["a",{},"c"]}}]}',

@@ -10,7 +10,16 @@ export const linksSchema = z.looseObject({
   next: url.describe('Page after; null on the last.'),
 });
 
-const count = z.int().nonnegative().nullish();
+/** A count, which some services write as decimal text. */
+const count = z
+  .union([
+    z.int().nonnegative(),
+    z
+      .string()
+      .regex(/^\d{1,15}$/, 'a text that is no count')
+      .transform(Number),
+  ])
+  .nullish();
 
 /** `meta` of a paged answer; `total` and `last_page` are missing under simple pagination. */
 export const metaSchema = z.looseObject({
@@ -18,7 +27,7 @@ export const metaSchema = z.looseObject({
   from: count.describe('Place of the first record in the whole list, from 1.'),
   last_page: count.describe('Number of the last page.'),
   path: url.describe('Address of the list.'),
-  per_page: z.union([count, z.string().regex(/^\d+$/).transform(Number)]).describe('Records a page.'),
+  per_page: count.describe('Records a page.'),
   to: count.describe('Place of the last record in the whole list.'),
   total: count.describe('Records in the whole list.'),
 });

@@ -124,7 +124,7 @@ export function digits(start: i32): i32 {
 export function number(start: i32, node: i32): i32 {
   const first = load<u8>(start) === 0x2d ? start + 1 : start;
   let p = digits(first);
-  if (p === first) return stuck(p, at.DIGIT);
+  if (p === first) return isBare(load<u8>(p)) ? bare(p, node) : stuck(p, at.DIGIT);
   const whole = p - first;
   if (whole > 1 && load<u8>(first) === 0x30) return broken(first, at.LEADING_ZERO);
   // A number of more than some 300 digits does not fit into a double.
@@ -145,6 +145,25 @@ export function number(start: i32, node: i32): i32 {
   if (p >= load<i32>(at.END)) return at.NEED_MORE;
   if (node !== 0) note(node, kind);
   return p;
+}
+
+/** Whether a byte begins one of the words that some writers put in place of a number: NaN and Infinity. */
+export function isBare(c: u8): bool {
+  return c === 0x4e || c === 0x49;
+}
+
+/** Scans NaN or Infinity, behind its sign if it has one, noted at `node` unless that is zero. */
+export function bare(start: i32, node: i32): i32 {
+  const isNumber = load<u8>(start) === 0x49;
+  const length = isNumber ? 8 : 3;
+  for (let i = 0; i < length; i++) {
+    // NaN, Infi, nity.
+    const letters: u32 = !isNumber ? 0x4e614e : i < 4 ? 0x69666e49 : 0x7974696e;
+    if (load<u8>(start + i) !== <u8>(letters >> ((i & 3) * 8))) return stuck(start + i, at.VALUE);
+  }
+  store<i32>(at.IRREGULAR, 1);
+  if (node !== 0) note(node, Kind.EXPONENT);
+  return start + length;
 }
 
 /** Scans null, true or false; `first` is its first letter. */
@@ -206,5 +225,6 @@ export function name(start: i32): i32 {
 
 function leaf(p: i32, c: u8): i32 {
   if (c === 0x22) return text(p + 1);
+  if (isBare(c)) return bare(p, 0);
   return c === 0x2d || isDigit(c) ? number(p, 0) : word(p, c);
 }

@@ -10,7 +10,7 @@
  */
 import * as Kind from '../../../service/contract/kinds';
 import * as at from '../layout';
-import { digits, isDigit, note, number, skip, space, stuck, text, word } from './tokens';
+import { bare, digits, isBare, isDigit, note, number, skip, space, stuck, text, word } from './tokens';
 
 export { name, skip, space } from './tokens';
 
@@ -31,6 +31,7 @@ export function value(p: i32, node: i32): i32 {
     if ((flags & at.ID) !== 0 && q >= 0) noteId(p, q);
     return q;
   }
+  if (isBare(c)) return bare(p, node);
   const q = word(p, c);
   if (q >= 0) note(node, c === 0x6e ? Kind.NULL : Kind.BOOLEAN);
   return q;
@@ -54,7 +55,7 @@ function kindOf(first: u8): i32 {
   if (first === 0x7b) return Kind.OBJECT;
   if (first === 0x5b) return Kind.ARRAY;
   if (first === 0x6e) return Kind.NULL;
-  return first === 0x2d || isDigit(first) ? Kind.REAL : Kind.BOOLEAN;
+  return first === 0x2d || isDigit(first) || isBare(first) ? Kind.REAL : Kind.BOOLEAN;
 }
 
 function textValue(p: i32, node: i32, flags: i32): i32 {
