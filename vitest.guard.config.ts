@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'test/pipelines/{disk-full,kill-matrix,plans}.test.ts',
+      'test/pipelines/{disk-full,kill-matrix,plans,unserved}.test.ts',
       'test/soak/model-based.soak.ts',
       'test/hostile/{answers,records,leaks}/*.hostile.ts',
     ],

@@ -47,7 +47,14 @@ runs_with_rejects as (
     where source_runs.all_rejected = 0 or kept.run_id is not null
 ),
 source_rejects as (
-    select run_id, stream, count(*) as rejected from rejects where table_name is null group by run_id, stream
+    select
+        run_id,
+        stream,
+        count(*) as rejected,
+        sum(case when expected = 'a record that the service can serve' then 1 else 0 end) as unserved
+    from rejects
+    where table_name is null
+    group by run_id, stream
 ),
 source_rejected_values as (
     select run_id, stream, table_name, column_name, count(*) as rejected
@@ -177,6 +184,17 @@ filled_columns as (
     union all
     select 'prices.sale_date', sale_date, all_rows from columns_of_prices
 ),
+placeholders as (
+    select 'lots.sale_date' as subject, count(*) as dates
+    from lots
+    cross join dim_settings as settings
+    where lots.sale_date < settings.first_sale_day
+    union all
+    select 'prices.sale_date', count(*)
+    from prices
+    cross join dim_settings as settings
+    where prices.sale_date < settings.first_sale_day
+),
 vin_faults as (
     select reason, count(*) as faults, sum(count(*)) over () as vins from vin_facts group by reason
 ),
@@ -186,6 +204,7 @@ stream_rows as (
         by_stream.stream,
         by_stream.records,
         case when runs_with_rejects.run_id is not null then coalesce(source_rejects.rejected, 0) end as rejected,
+        source_rejects.unserved,
         case when runs_with_rejects.run_id is not null then coalesce(records_lacking_a_value.records, 0) end
             as lacking_a_value,
         by_stream.drifted_members,
@@ -242,6 +261,8 @@ metrics as (
     union all
     select run_id, stream, 'rejected', rejected, 'records' from stream_rows
     union all
+    select run_id, stream, 'unserved_records', unserved, 'records' from stream_rows where unserved > 0
+    union all
     select run_id, stream, 'reject_share', rejected / records, 'share, 0 to 1' from stream_rows where records > 0
     union all
     select run_id, stream, 'rejected_value_share', lacking_a_value / records, 'share, 0 to 1'
@@ -264,6 +285,11 @@ metrics as (
     from filled_columns
     cross join last_run
     where filled_columns.all_rows > 0
+    union all
+    select last_run.run_id, placeholders.subject, 'placeholder_dates', placeholders.dates, 'rows'
+    from placeholders
+    cross join last_run
+    where placeholders.dates > 0
     union all
     select
         last_run.run_id,
@@ -288,7 +314,7 @@ ranked as (
             when metrics.metric = 'age_hours' then metrics.subject = 'cars' and metrics.value > 36
             when metrics.metric in ('reject_share', 'rejected_value_share') then metrics.value > source_runs.reject_alarm
             when metrics.metric = 'null_share' then metrics.value > 0.98
-            else metrics.metric in ('failing_runs', 'incomplete_passes') and metrics.value > 0
+            else metrics.metric in ('failing_runs', 'incomplete_passes', 'unserved_records') and metrics.value > 0
         end as is_alarm,
         -- figures of the whole lake are replaced by the next run of any pipeline
         row_number() over (
@@ -296,7 +322,7 @@ ranked as (
                 metrics.subject,
                 metrics.metric,
                 case
-                    when metrics.metric in ('age_hours', 'null_share', 'failing_runs') then ''
+                    when metrics.metric in ('age_hours', 'null_share', 'placeholder_dates', 'failing_runs') then ''
                     else source_runs.pipeline
                 end
             order by source_runs.started_at desc nulls last, source_runs.run_id desc nulls last

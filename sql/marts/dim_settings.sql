@@ -3,7 +3,9 @@ select
     max_by(minimum_group, started_at) as minimum_group,
     max_by(relisting_days, started_at) as relisting_days,
     -- runs before the estimates did not state it
-    coalesce(max_by(estimate_alarm, started_at), 0.25) as estimate_alarm
+    coalesce(max_by(estimate_alarm, started_at), 0.25) as estimate_alarm,
+    -- no source had lots before, so that an earlier date such as 1900-01-01 stands for none
+    date '2000-01-01' as first_sale_day
 from runs
 -- an older lotlake recorded no outcome
 where coalesce(outcome, 'published') = 'published'

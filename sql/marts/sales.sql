@@ -165,6 +165,8 @@ dated_entries as (
         on confirmed_sales.lot_id = entries.lot_id
         and confirmed_sales.sale_day = cast(entries.sale_date as date)
         and confirmed_sales.final_bid = entries.amount
+    -- an earlier date is a placeholder of the feed
+    where entries.sale_date >= clock.first_sale_day
 ),
 judged_entries as (
     select

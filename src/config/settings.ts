@@ -99,6 +99,7 @@ export const settings = z.strictObject({
   retryBudget: seconds().default(900),
   closingBudget: count().default(500),
   referenceDays: between(0, DAYS, `days from 0 to ${DAYS}`).default(7),
+  rejectGuard: between(Number.MIN_VALUE, 1, 'a share above 0 and up to 1').default(0.2),
   shrinkGuard: between(Number.MIN_VALUE, 1, 'a share above 0 and up to 1').default(0.2),
   rejectAlarm: between(0, 1, 'a share from 0 to 1').default(0.01),
   onDrift: oneOf('report', 'hold').default('report'),

@@ -34,6 +34,16 @@ export interface Answer {
   readonly url: string;
   /** Body, decompressed. */
   readonly body: AsyncIterable<Uint8Array>;
+  /** Records of the page that the service cannot serve, if it was asked for in pieces. */
+  readonly unserved?: readonly UnservedRecord[];
+}
+
+/** A record that the service cannot serve, though it serves the others of its page. */
+export interface UnservedRecord {
+  /** Position in the page, from 0. */
+  readonly position: number;
+  /** What came instead. */
+  readonly error: string;
 }
 
 /** Sends requests to the service within one rate budget, and retries those that may succeed later. */

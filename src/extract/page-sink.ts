@@ -8,6 +8,13 @@ export interface PageSink<P extends PageFacts> {
   readonly landed: readonly P[];
   /** Reads the whole answer and keeps it as the page of this number. */
   land(page: number, answer: Answer, requestedAt: string): Promise<P>;
+  /** Reads the whole answer and keeps nothing of it. */
+  readonly read: (answer: Answer) => Promise<PageRecords>;
+}
+
+/** The records of a page as JSON, with its paging. */
+export interface PageRecords extends Pick<PageFacts, 'total' | 'next'> {
+  readonly records: readonly Uint8Array[];
 }
 
 /** Options of the walks by page number and along a scroll: a request without its page, and where its pages go. */
@@ -17,18 +24,8 @@ export interface Source<P extends PageFacts> extends ServiceRequest {
   /** Called for each page once it is landed. */
   readonly onPage?: (page: P) => void;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** Asks for one page and lands it. */
-export async function fetchInto<P extends PageFacts>(
-  { client, path, sink, onPage, signal }: Source<P>,
-  page: number,
-  query: ServiceRequest['query'],
-): Promise<P> {
-  const requestedAt = instant();
-  const landed = await client.get(path, query, (answer) => sink.land(page, answer, requestedAt), signal);
-  onPage?.(landed);
-  return landed;
+  /** Requests for smaller pages that the walk has left; without it, no page is asked for in pieces. */
+  readonly pieces?: { left: number };
 }
 
 /** Microseconds. */

@@ -1,3 +1,5 @@
+import type { Answer } from './client.js';
+
 /** Facts about a received page that paging needs. */
 export interface PageFacts {
   readonly page: number;
@@ -25,6 +27,8 @@ export interface PageFacts {
   readonly lastId: number | null;
   /** Ids around records with unreadable ids, null at the beginning or end of the page; undefined if all are readable. */
   readonly unnamed?: readonly [number | null, number | null] | undefined;
+  /** Records that the service cannot serve. A text stands in the place of each, so that they count as unnamed. */
+  readonly unserved?: Answer['unserved'];
   readonly requestedAt: string;
   readonly receivedAt: string;
 }
@@ -106,12 +110,15 @@ export function noveltyOf(ascending: boolean): (page: PageFacts) => boolean {
   let high = Number.NEGATIVE_INFINITY;
   const seen = new Set<number | string>();
   const isUnseen = (id: number | string): boolean => seen.size < seen.add(id).size;
-  return ({ records, firstId, lastId, ids, digest }) => {
+  return ({ records, firstId, lastId, unnamed, ids, digest }) => {
     if (records === 0) return false;
     if (!ascending) return (ids ?? [digest]).filter(isUnseen).length > 0;
-    const isNew = (firstId ?? low) < low || (lastId ?? high) > high;
-    low = Math.min(low, firstId ?? low);
-    high = Math.max(high, lastId ?? high);
+    // Where the first or last record has no id, the one beside it does as well.
+    const first = firstId ?? unnamed?.[1] ?? low;
+    const last = lastId ?? unnamed?.[0] ?? high;
+    const isNew = first < low || last > high;
+    low = Math.min(low, first);
+    high = Math.max(high, last);
     return isNew;
   };
 }

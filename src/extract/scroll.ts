@@ -2,7 +2,8 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { isFailure } from '../service/errors.js';
 import { SCROLL_MINUTES } from '../service/limits.js';
 import { requests } from '../service/requests.js';
-import { fetchInto, type Source, type WalkResult } from './page-sink.js';
+import { fetchInto } from './fetch-page.js';
+import type { Source, WalkResult } from './page-sink.js';
 import { MOST_BARREN, noveltyOf, type PageFacts, unnamedRanges } from './plan.js';
 
 /**

@@ -1,6 +1,8 @@
 import { envelopeSchema } from '../service/contract/envelope.js';
 import { readJson } from './client.js';
-import { fetchInto, type Source, type WalkResult } from './page-sink.js';
+import { fetchInto } from './fetch-page.js';
+import { ATTEMPTS, isOfPage, MOST_PIECES } from './in-pieces.js';
+import type { Source, WalkResult } from './page-sink.js';
 import {
   type Border,
   findBorders,
@@ -57,14 +59,15 @@ function begin<P extends PageFacts>(options: Walk<P>) {
     if (page.total !== null && isSound) totals.add(page.total);
   };
   sink.landed.forEach(note);
+  const walked = { ...options, pieces: { left: MOST_PIECES } };
   /** Requests a page, even if it was landed before. */
   const fetch = async (number: number, signal = options.signal): Promise<PageFacts> => {
-    const page = await fetchInto({ ...options, signal }, number, { ...options.query, page: number });
+    const page = await fetchInto({ ...walked, signal }, number, { ...options.query, page: number });
     pages.set(number, page);
     note(page);
     return page;
   };
-  return { ...options, pages, totals, fetch };
+  return { ...walked, pages, totals, fetch };
 }
 
 /** How often pages are read again in the hope that the list stands still. */
@@ -148,7 +151,12 @@ async function lastPageByTotal(walking: Walking): Promise<number | undefined> {
   const { client, path, query, ascending, signal } = walking;
   const size = query.per_page;
   if (!ascending || query.simple_paginate !== 0 || typeof size !== 'number') return undefined;
-  const body = await client.get(path, { ...query, per_page: 1, page: 1 }, readJson, signal);
+  const body = await client
+    .get(path, { ...query, per_page: 1, page: 1 }, readJson, signal, ATTEMPTS)
+    .catch((error: unknown) => {
+      // The service may be unable to serve just this record.
+      if (!isOfPage(error)) throw error;
+    });
   const total = envelopeSchema.safeParse(body).data?.meta?.total ?? undefined;
   return total === undefined ? undefined : Math.max(1, Math.ceil(total / size));
 }

@@ -8,6 +8,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import type { PageRecords } from '../extract/page-sink.js';
 import type { PageFacts } from '../extract/plan.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import type { Stream } from '../service/streams.js';
@@ -104,6 +105,32 @@ export async function landPage(
     // What closing the body throws must not hide why the file could not be written.
     if (file.errored !== null && file.errored !== fault) throw unwritable(target.path, file.errored);
     throw fault ?? unwritable(target.path, error);
+  }
+}
+
+/** Reads a body and keeps nothing of it. Throws LAND_PAGE_BROKEN if it is not a page. */
+export async function readPage(
+  body: AsyncIterable<Uint8Array>,
+  { url, contract }: { url: string } & Pick<Stream, 'contract'>,
+): Promise<PageRecords> {
+  const scanner = new PageScanner(contract);
+  const records: Uint8Array[] = [];
+  const keep = (lines: Buffer): void => {
+    let start = 0;
+    for (const end of scanner.lineEnds) {
+      records.push(lines.subarray(start, end - 1));
+      start = end;
+    }
+  };
+  try {
+    for await (const chunk of body) keep(scanner.push(chunk));
+    keep(scanner.flush());
+    const scan = scanner.finish();
+    checkEnvelope(scan, url);
+    const { total, next } = pagingOf(scan);
+    return { records, total, next };
+  } catch (error) {
+    throw error instanceof ScanError ? pageError(url, error.message, error) : error;
   }
 }
 

@@ -5,7 +5,7 @@ import { instant, type PageSink } from '../extract/page-sink.js';
 import { streams } from '../service/streams.js';
 import type { Changes } from './changes.js';
 import { keepPrints } from './fingerprints.js';
-import { factsOf, type LandedPage, landPage } from './page.js';
+import { factsOf, type LandedPage, landPage, readPage } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
 /**
@@ -34,6 +34,7 @@ function createSink(
   };
   return {
     landed,
+    read: (answer) => readPage(answer.body, { url: answer.url, contract }),
     async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
       const file = nameOf(number);
       const seen = changes?.open(file.replace(/\.gz$/, ''));
@@ -46,6 +47,7 @@ function createSink(
       taken.add(file);
       const page: LandedPage = {
         ...{ list, page: number, file, seq: next(), fileBytes, sha256, ...factsOf(scan) },
+        ...(answer.unserved === undefined ? {} : { unserved: answer.unserved }),
         prints: seen === undefined ? undefined : keepPrints(pass.folder, seen.prints),
         requestedAt,
         receivedAt: instant(),

@@ -21,7 +21,10 @@ export interface Reject
 }
 
 /** A page with the path of its file and its pass. */
-type PagePlace = Pick<LandedPage, 'file' | 'list' | 'page' | 'seq' | 'oversized' | 'irregular'> & {
+type PagePlace = Pick<
+  LandedPage,
+  'file' | 'list' | 'page' | 'seq' | 'oversized' | 'unserved' | 'irregular'
+> & {
   readonly passId: string;
 };
 
@@ -59,11 +62,14 @@ export async function checkPage(
   const out = await open(target, 'w');
   try {
     for await (const line of linesOf(place.file)) {
+      const unserved = place.unserved?.find((record) => record.position === position);
       const oversized = place.oversized?.find((record) => record.position === position);
       const checked =
-        oversized === undefined
-          ? mendRecord(place.irregular ? regular(line, rules.stream.contract) : line, rules)
-          : tooLarge(oversized);
+        unserved !== undefined
+          ? { record_id: null, path: '', expected: UNSERVED, found: unserved.error }
+          : oversized !== undefined
+            ? tooLarge(oversized)
+            : mendRecord(place.irregular ? regular(line, rules.stream.contract) : line, rules);
       if ('record' in checked) {
         await out.write(Buffer.concat([checked.record, NEWLINE]));
         for (const value of checked.values) {
@@ -74,7 +80,7 @@ export async function checkPage(
         meant += checked.meant;
       } else {
         const text = line.toString('utf8');
-        await reject(checked, oversized === undefined ? text : JSON.parse(text));
+        await reject(checked, (oversized ?? unserved) === undefined ? text : JSON.parse(text));
       }
       position++;
       if (line.length > LARGE) await passOn();
@@ -85,6 +91,9 @@ export async function checkPage(
   }
   return { kept, rejected: position - kept, rejectedValues: values, meant };
 }
+
+/** What the reject of a record says that the service could not serve; `data_health` counts them by it. */
+export const UNSERVED = 'a record that the service can serve';
 
 function tooLarge({ id, bytes }: OversizedRecord): Fault {
   return {

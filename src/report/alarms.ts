@@ -32,6 +32,8 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
   rejected_value_share: (value) => `${percent(value)} of the records have a value that was rejected`,
   incomplete_passes: (value) =>
     `${count(value)} ${value === 1 ? 'pass' : 'passes'} could not be shown to be whole, so that not all that is gone counts as gone`,
+  unserved_records: (value) =>
+    `the service cannot serve ${counted(value, 'record')}; its warnings and lotlake rejects say which`,
   null_share: (value) => `${percent(value)} of the rows have no value`,
 };
 

@@ -20,7 +20,7 @@ import type { Model } from '../model/model-files.js';
 import { runModels } from '../model/run-models.js';
 import { describeSnapshot, sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
 import { commentViews, inWarehouse } from '../publish/warehouse.js';
-import { counted, sumOf } from '../query/printable.js';
+import { count, counted, sumOf } from '../query/printable.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
 import { parquetOf } from '../reconcile/write.js';
 import { recordFingerprints } from './fingerprints.js';
@@ -57,6 +57,7 @@ export async function reconcileModelPublish(
     killPoint('reconcile.begun');
     const { base, target, runId } = job;
     assertKnown(job);
+    assertReadable(job);
     if (base !== undefined && (await isNothingNew(job, base, closings))) return await keepCurrent(job, base);
     const startedAt = job.startedAt.toISOString();
     const given = { target, base, runId, startedAt, allowShrink: job.config.allowShrink };
@@ -91,6 +92,25 @@ function assertKnown({ config, drift }: Job): void {
       hint: 'the last snapshot stays current and the pages stay in landing; to take the members into the column extra, run again with LOTLAKE_ON_DRIFT=report',
     },
   );
+}
+
+/** Fewer rejected records hold no run: a short list may have a few that are broken. */
+const LEAST_REJECTED = 20;
+
+/** Holds a run that could not read a large share of the records of a list: the lake would publish what little is left. */
+function assertReadable({ config, passes }: Job): void {
+  const unread = passes.filter(
+    ({ rejected, records }) => rejected >= LEAST_REJECTED && rejected > config.rejectGuard * records,
+  );
+  if (unread.length === 0) return;
+  const shares = unread.map(
+    ({ manifest, rejected, records }) =>
+      `${count(rejected)} of ${count(records)} records of ${manifest.stream}`,
+  );
+  throw new LotlakeError('RECONCILE_REJECTS', `${shares.join(', ')} cannot be read and were rejected whole`, {
+    outcome: 'held',
+    hint: `the last snapshot stays current and the pages stay in ${passes[0]?.folder}; lotlake doctor shows what the service sends; to publish without these records, run again with LOTLAKE_REJECT_GUARD=1`,
+  });
 }
 
 /** Ends a run that brought nothing new: removes its passes, which have no record, and keeps the current snapshot. */

@@ -1,6 +1,7 @@
 import { killPoint } from '../config/kill-point.js';
 import { rows } from '../duck/session.js';
 import { readJson } from '../extract/client.js';
+import { ATTEMPTS, isOfPage } from '../extract/in-pieces.js';
 import type { Source, WalkResult } from '../extract/page-sink.js';
 import { walkScroll } from '../extract/scroll.js';
 import { walk } from '../extract/walk.js';
@@ -57,6 +58,7 @@ export async function walkPass(walking: PassWalk): Promise<PassManifest> {
     const sink = sinkOf(list.name);
     const onPage = (page: LandedPage): void => {
       walking.add(page);
+      warnOfUnserved(walking, page);
       report(page, lists.length === 1 ? page.lastPage : null);
     };
     try {
@@ -73,6 +75,20 @@ export async function walkPass(walking: PassWalk): Promise<PassManifest> {
   const manifest = endPass(pass, { ...endOf(pass, walked), run_id: job.runId }, job.now());
   killPoint('land.pass-sealed');
   return manifest;
+}
+
+/** Says which records of a page did not come, and which ids lie around them. */
+function warnOfUnserved(
+  { job, pass }: PassWalk,
+  { page, unserved = [], unnamed, perPage }: LandedPage,
+): void {
+  const { path } = streams[pass.manifest.stream];
+  const [low, high] = unnamed ?? [null, null];
+  const around = `between ${low === null ? 'the beginning of the page' : `id ${low}`} and ${high === null ? 'its end' : `id ${high}`}`;
+  for (const { position, error } of unserved)
+    job.reporter.warn(
+      `the service cannot serve record ${((page - 1) * (perPage ?? 0) + position + 1).toLocaleString('en')} of ${path} (page ${page}, ${around}); the rest of the page is landed, and nothing there counts as absent: ${error}`,
+    );
 }
 
 /**
@@ -183,12 +199,19 @@ async function hiddenSources({ job }: PassWalk, among: readonly number[] | null)
     `select distinct domain_id from ${globRelation(snapshot, 'lots', true)}
     where not archived and domain_id in (${candidates.join(', ')}) order by domain_id`,
   );
-  const probe = (selected: { readonly domain_id?: number }): Promise<unknown> => {
+  const probe = async (selected: { readonly domain_id?: number }): Promise<unknown> => {
     // A host that offers scrolls may not offer pages.
     const { path, query } = isScroll(job, streams.cars)
       ? requests.carsScroll.from({ ...selected, limit: 1 })
       : requests.cars.from({ ...selected, per_page: 1 });
-    return job.client().get(path, query, readJson, job.signal);
+    const get = (page: object, attempts?: number): Promise<unknown> =>
+      job.client().get(path, { ...query, ...page }, readJson, job.signal, attempts);
+    if (isScroll(job, streams.cars)) return await get({});
+    return await get({}, ATTEMPTS).catch((error: unknown) => {
+      // The service may be unable to serve just this record.
+      if (!isOfPage(error)) throw error;
+      return get({ page: 2 });
+    });
   };
   const hidden: number[] = [];
   for (const { domain_id } of listed) {

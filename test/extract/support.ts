@@ -4,7 +4,7 @@ import { type Answer, type Client, createClient } from '../../src/extract/client
 import type { PageSink } from '../../src/extract/page-sink.js';
 import { instant } from '../../src/extract/page-sink.js';
 import type { PageFacts } from '../../src/extract/plan.js';
-import { digestOf, pagingOf, unnamedIn } from '../../src/land/page.js';
+import { digestOf, pagingOf, readPage, unnamedIn } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
 import { streams } from '../../src/service/streams.js';
 
@@ -68,12 +68,15 @@ export interface MemorySink extends PageSink<SeenPage> {
 
 const { contract } = streams.cars;
 
+const readable = (id = Number.NaN): number | null => (Number.isNaN(id) ? null : id);
+
 /** A sink that scans pages as landing does and keeps what a walk needs. */
 export function memorySink(landed: readonly SeenPage[] = []): MemorySink {
   const received: SeenPage[] = [];
   return {
     landed,
     received,
+    read: (answer) => readPage(answer.body, { url: answer.url, contract }),
     async land(number: number, answer: Answer, requestedAt: string): Promise<SeenPage> {
       const scanner = new PageScanner(contract);
       for await (const chunk of answer.body) scanner.push(chunk);
@@ -84,9 +87,10 @@ export function memorySink(landed: readonly SeenPage[] = []): MemorySink {
         records: scan.records,
         ids: scan.ids,
         digest: digestOf(scan.ids, 0),
-        firstId: scan.ids[0] ?? null,
-        lastId: scan.ids.at(-1) ?? null,
+        firstId: readable(scan.ids[0]),
+        lastId: readable(scan.ids.at(-1)),
         unnamed: unnamedIn(scan.ids),
+        ...(answer.unserved === undefined ? {} : { unserved: answer.unserved }),
         requestedAt,
         receivedAt: instant(),
         ...pagingOf(scan),

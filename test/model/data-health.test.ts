@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { UNSERVED } from '../../src/load/check-page.js';
 import { apart, base, lot } from './cases.js';
 import { type Given, openMarts } from './support.js';
 
@@ -41,6 +42,38 @@ describe('data_health', () => {
       { run_id: 'r1', subject: 'lots.bid', value: 3, is_current: false },
       { run_id: 'r2', subject: 'lots.bid', value: 0, is_current: true },
       { run_id: 'r3', subject: 'lots.bid', value: 0, is_current: true },
+    ]);
+  });
+
+  it('counts records that the service could not serve, and raises an alarm', async () => {
+    const reject = (position: number, rest: Given = {}): Given => ({
+      ...{ run_id: 'r1', stream: 'cars', page: 1, position, path: '', expected: 'object', ...rest },
+    });
+    await compute({
+      runs: [run(1, { rejected: 2 }), run(2)],
+      passes: [pass(1), pass(2)],
+      rejects: [reject(0), reject(1, { expected: UNSERVED })],
+    });
+    expect(await figures('unserved_records')).toEqual([['r1', 'cars', 1, true]]);
+    expect(await figures('rejected')).toEqual([
+      ['r1', 'cars', 2, false],
+      ['r2', 'cars', 0, false],
+    ]);
+  });
+
+  it('counts sale dates that stand for none', async () => {
+    await compute({
+      runs: [run(1), run(2)],
+      lots: [
+        lot({ sale_date: '1970-01-01T00:00:00Z' }),
+        lot({ lot_id: 2, sale_date: '2026-08-01T00:00:00Z' }),
+      ],
+      vehicles: [{ vehicle_id: 100_001 }, { vehicle_id: 100_002 }],
+      prices: [{ price_id: '1', lot_id: 2, sale_date: '0001-01-01T00:00:00Z' }],
+    });
+    expect(await figures('placeholder_dates')).toEqual([
+      ['r2', 'lots.sale_date', 1, false],
+      ['r2', 'prices.sale_date', 1, false],
     ]);
   });
 

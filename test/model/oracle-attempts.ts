@@ -1,5 +1,8 @@
 // The rules of docs/marts.md a second time, in plain JavaScript and lot by lot, to compare the SQL with.
 
+/** An earlier sale date stands for none. */
+const FIRST_SALE_DAY = Date.UTC(2000, 0, 1);
+
 /** A lot as the lake has it; times are milliseconds. */
 export interface OracleLot {
   readonly id: number;
@@ -288,7 +291,7 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
     },
     seenAt: number | null,
   ): Entry[] =>
-    from.saleDate === null
+    from.saleDate === null || from.saleDate < FIRST_SALE_DAY
       ? []
       : [
           {

@@ -50,6 +50,23 @@ describe('sales', () => {
     ]);
   });
 
+  it.each(['0001-01-01', '1900-01-01', '1970-01-01', '1999-12-31'])(
+    'takes the sale date %s for a placeholder and no auction',
+    async (day) => {
+      const own = lot({ sale_date: `${day}T00:00:00Z`, status_id: SOLD, final_bid: 4000 });
+      const placed = entry(`${day}T15:00:00Z`, SOLD, 3000);
+      const held = entry('2026-08-01T15:00:00Z', SOLD, 5000);
+      expect(await attempts({ lots: [own], prices: [placed, held] })).toEqual([
+        '2026-08-01 sold trusted 5000',
+      ]);
+    },
+  );
+
+  it('takes the first day that a sale date can have for an auction', async () => {
+    const own = lot({ sale_date: '2000-01-01T00:00:00Z', status_id: SOLD, final_bid: 4000 });
+    expect(await attempts({ lots: [own] })).toEqual(['2000-01-01 sold trusted 4000']);
+  });
+
   it('does not believe a sale before the auction was held', async () => {
     const own = lot({ sale_date: '2026-09-14T14:00:00Z', status_id: SOLD, final_bid: 1800 });
     expect(await attempts({ lots: [own] })).toEqual(['2026-09-14 upcoming upcoming null']);

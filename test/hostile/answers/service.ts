@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Mutation } from './mutations.js';
 
@@ -31,6 +32,28 @@ export const ruleSchema = z.strictObject({
   next: z.string().nullable().optional().describe('Link to the next page; null for none.'),
   links: z.boolean().default(true).describe('Whether the page has links.'),
   unlike: z.boolean().default(false).describe('Whether the page differs by some bytes at every request.'),
+  poison: z
+    .union([z.number(), z.array(z.number())])
+    .optional()
+    .describe(
+      'Ids of records that cannot be served: the rule applies to every request for a page with one of them.',
+    ),
+  cut: z
+    .boolean()
+    .default(false)
+    .describe('Whether the body breaks off in its middle, and the connection with it.'),
+  mark: z.boolean().default(false).describe('Whether a byte order mark stands before the body.'),
+  gzip: z.boolean().default(false).describe('Whether the body is gzipped, without a header that says so.'),
+  numbered: z
+    .boolean()
+    .default(false)
+    .describe('Whether the list is an object with numbers as names, with a gap.'),
+  members: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe(
+      'JSON texts of further members of each lot; that of id takes the place of the id of the vehicle.',
+    ),
   status: z.number().optional(),
   headers: z.record(z.string(), z.string()).default({}),
   body: z.string().optional().describe('Text that replaces the body.'),
@@ -92,7 +115,11 @@ export async function startService(): Promise<HostileService> {
     const size = Number(url.searchParams.get('per_page') ?? 20);
     if (path === '/cars') requested.push(page);
     const rule = rules.find((candidate) => {
-      if (candidate.path !== path || candidate.probe !== (size === 1)) return false;
+      if (candidate.path !== path) return false;
+      if (candidate.poison === undefined && candidate.probe !== (size === 1)) return false;
+      const asked = ids.slice((page - 1) * size, page * size);
+      if (candidate.poison !== undefined && ![candidate.poison].flat().some((id) => asked.includes(id)))
+        return false;
       if (candidate.page !== undefined && ![candidate.page].flat().includes(page)) return false;
       const count = (counts.get(candidate) ?? 0) + 1;
       counts.set(candidate, count);
@@ -160,7 +187,19 @@ function pageOf(ids: readonly number[], { page, size, totals }: PageRequest, rul
   const records = shown.slice(0, rule?.keep).map(vehicle);
   const data = rule?.unlike === true ? records.map((record) => ({ ...record, seen: unlike++ })) : records;
   const links = { next: rule?.next === undefined ? next : rule.next };
-  return JSON.stringify({ data, ...(rule?.links === false ? {} : { links }), meta: without(meta) });
+  const list = rule?.numbered === true ? Object.fromEntries(data.map((record, i) => [i * 2, record])) : data;
+  const text = JSON.stringify({
+    data: list,
+    ...(rule?.links === false ? {} : { links }),
+    meta: without(meta),
+  });
+  return Object.entries(rule?.members ?? {}).reduce(
+    (changed, [name, json]) =>
+      name === 'id'
+        ? changed.replaceAll(/\{"id":\d+,"year"/g, `{"id":${json},"year"`)
+        : changed.replaceAll('"domain":', `"${name}":${json},"domain":`),
+    text,
+  );
 }
 
 const without = (meta: object): object =>
@@ -184,7 +223,12 @@ async function send(response: ServerResponse, rule: Rule | undefined, page: () =
       if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
     return;
   }
-  response.end(text);
+  if (rule?.cut === true) {
+    response.write(text.slice(0, text.length / 2), () => response.destroy());
+    return;
+  }
+  const marked = rule?.mark === true ? `\ufeff${text}` : text;
+  response.end(rule?.gzip === true ? gzipSync(marked) : marked);
 }
 
 async function sendMutated(response: ServerResponse, sent: ReturnType<Mutation>): Promise<void> {

@@ -1,0 +1,41 @@
+import type { ServiceRequest } from '../service/requests.js';
+import type { Answer } from './client.js';
+import { ATTEMPTS, inPieces, isOfPage, isSized, type Sized, servesOthers } from './in-pieces.js';
+import { instant, type Source } from './page-sink.js';
+import type { PageFacts } from './plan.js';
+
+/** Asks for one page and lands it: in pieces if the service serves others and not this one. */
+export async function fetchInto<P extends PageFacts>(
+  source: Source<P>,
+  page: number,
+  query: ServiceRequest['query'],
+): Promise<P> {
+  const { client, path, sink, onPage, signal } = source;
+  const requestedAt = instant();
+  const land = (answer: Answer): Promise<P> => sink.land(page, answer, requestedAt);
+  const ask = (attempts?: number): Promise<P> => client.get(path, query, land, signal, attempts);
+  const landed = await (isSized(query) && source.pieces !== undefined
+    ? askOrSplit(source, query, ask, land)
+    : ask());
+  onPage?.(landed);
+  return landed;
+}
+
+async function askOrSplit<P extends PageFacts>(
+  source: Source<P>,
+  query: Sized,
+  ask: (attempts?: number) => Promise<P>,
+  land: (answer: Answer) => Promise<P>,
+): Promise<P> {
+  // A service that is down altogether gets the time of the retry budget.
+  for (const attempts of [ATTEMPTS, undefined]) {
+    try {
+      return await ask(attempts);
+    } catch (error) {
+      if (!isOfPage(error)) throw error;
+      if (await servesOthers(source, query)) return await land(await inPieces(source, query, error));
+      if (attempts === undefined) throw error;
+    }
+  }
+  throw new TypeError('a page was neither landed nor refused');
+}
