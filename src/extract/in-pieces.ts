@@ -8,7 +8,7 @@ import type { PageFacts } from './plan.js';
 export const ATTEMPTS = 3;
 const ATTEMPTS_OF_PIECE = 2;
 
-/** Requests for smaller pages in one walk. A page of 1000 with one record that cannot be served takes about 35. */
+/** Requests for smaller pages in one walk. A page of 1000 with one record that cannot be served takes 37. */
 export const MOST_PIECES = 500;
 
 /** A page by number whose request states its size, so that a part of it can be asked for. */
