@@ -21,7 +21,7 @@ import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
 import { readOwnModels } from './own-models.js';
-import { openRecorder, type Recorder } from './recorder.js';
+import { openRecorder, type Recorder, recordUnbegun } from './recorder.js';
 
 /** Receives the progress and the warnings of a job; the CLI shows them. */
 export interface Reporter {
@@ -110,24 +110,18 @@ export async function runJob<T extends { readonly published: boolean }>(
   const layout = layoutOf(config.output);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
-  const recorderOf = (runId: string, token?: string) =>
-    openRecorder({ ...options, now, pipeline, runId, token });
   const lock = await takeLock(layout.lock, {
     ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
   }).catch(async (error: unknown) => {
-    const recorder = recorderOf(newId(now()));
-    const cause = recorder.fail(error);
-    recorder.close();
-    await openObservers(options).ended(recorder);
-    throw cause;
+    throw await recordUnbegun({ ...options, now, pipeline }, error);
   });
   killPoint('job.locked');
   const began = currentSnapshot(layout);
   const startedAt = now();
   const runId = newId(startedAt);
-  const recorder = recorderOf(runId, lock.token);
+  const recorder = openRecorder({ ...options, now, pipeline, runId, token: lock.token });
   const observers = openObservers(options);
   const folder = join(layout.work, runId);
   const target = join(layout.snapshots, runId);
