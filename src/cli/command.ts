@@ -22,7 +22,7 @@ export type Lines = readonly (string | false | undefined)[];
 export const textOf = (lines: Lines): string => lines.filter((line) => typeof line === 'string').join('\n');
 
 /** What the body of a command gets besides its own options. */
-interface Context {
+export interface Context {
   readonly json: boolean;
   /** `--output` and `--config`. */
   readonly input: ConfigInput;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Settings } from '../config/config.js';
+import { type Config, readConfig, readSettings, type Settings } from '../config/config.js';
 import { count } from '../query/printable.js';
-import { type Values, worldOptions } from './command.js';
+import { type Context, type Values, worldOptions } from './command.js';
 import type { Effects } from './effects.js';
 import { worldOf } from './option-values.js';
 import { UsageError } from './usage-error.js';
@@ -51,6 +51,22 @@ export async function onSandbox<T>(
     rate: 1e6,
   };
   return work(service, now).finally(() => sandbox.close());
+}
+
+/**
+ * Runs work of a command that requests the service once: that of the settings, or with `--sandbox` the embedded one.
+ * @param work gets the settings, and the clock
+ */
+export async function onService<T>(
+  given: Values<typeof sandboxOptions> & Pick<Context, 'input'>,
+  effects: Effects,
+  work: (asked: { readonly config: Config; readonly now: () => Date }) => Promise<T>,
+): Promise<T> {
+  const world = sandboxOf(given, effects.now());
+  if (world === undefined) return work({ config: readConfig(given.input, effects), now: effects.now });
+  return onSandbox(world, effects, (service, now) =>
+    work({ config: readSettings(given.input, effects, { defaults: SANDBOX, service }).config, now }),
+  );
 }
 
 /** A world for a person. */

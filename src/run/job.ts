@@ -11,7 +11,7 @@ import { assertMemory } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { removeLeftLookups, settlePasses } from '../lake/leftovers.js';
 import { takeLock } from '../lake/lock.js';
-import { SCHEMA_VERSION } from '../lake/manifest.js';
+import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
 import { listPasses, newId } from '../land/pass.js';
 import { readSchemas } from '../load/batch.js';
@@ -255,8 +255,13 @@ function overtaken({ output }: Layout): LotlakeError {
   );
 }
 
+/** What decides whether a service may be asked for a lake. */
+interface Asking extends Pick<Job, 'layout' | 'config'> {
+  readonly base: { readonly manifest: Pick<Manifest, 'origin'> } | undefined;
+}
+
 /** The service of the lake in an output folder, or else of its landing; null if neither names one. */
-export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): string | null {
+export function knownOrigin({ base, layout }: Pick<Asking, 'base' | 'layout'>): string | null {
   if (base !== undefined && base.manifest.origin !== null) return base.manifest.origin;
   const passes = listPasses(layout.landing);
   const landed = passes.filter(({ manifest }) => manifest.state !== 'abandoned' && manifest.origin !== null);
@@ -267,7 +272,7 @@ export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): str
  * Throws LAKE_ORIGIN if a run would request another service than the one of the lake: the records of that service would be
  * merged into the lake, and the records of the lake archived as absent.
  */
-export function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): void {
+export function assertOrigin(job: Asking): void {
   const { origin } = job.config;
   const known = knownOrigin(job);
   if (origin === undefined || known === null || known === origin) return;
