@@ -25,7 +25,7 @@ const WORLD = ['--sandbox', '--vehicles', '600', '--clock', '2026-11-20T00:00:00
 beforeAll(() => {
   const publish = { to: 's3://bucket/lake', endpoint: 'http://127.0.0.1:1' };
   writeFileSync(join(folder.path, 'lotlake.config.json'), JSON.stringify({ publish }));
-  run = lotlake('run', 'nightly', ...WORLD, '--json');
+  run = lotlake('run', 'nightly', ...WORLD, '--json', '--quiet');
   expect(run.code, run.err).toBe(0);
 }, 60_000);
 afterAll(() => folder.remove());
@@ -150,6 +150,12 @@ describe('lotlake model', () => {
 
 describe('a run against the sandbox', () => {
   it('pushes nothing to the configured mirror', () => expect(JSON.parse(run.out).mirror).toBeNull());
+
+  it('lists only the data tests that failed if it is quiet', () => {
+    const { tests, tests_run }: { tests: { failures: number }[]; tests_run: number } = JSON.parse(run.out);
+    expect(tests_run).toBeGreaterThan(500);
+    expect(tests.filter(({ failures }) => failures === 0)).toEqual([]);
+  });
 });
 
 describe('the summary', () => {

@@ -85,12 +85,14 @@ export const run = command({
       throw error;
     });
     reporter.end(true);
-    print({ ...machineReadable(result), report: report ?? null, mirror: mirror.pushed ?? null }, () =>
-      summarize(result, {
-        ...{ report, mirror: mirror.text, cwd: effects.cwd },
-        flag: flagsOf(config, input, effects),
-        length: quiet === true ? 'line' : verbose === true ? 'long' : 'short',
-      }),
+    print(
+      { ...machineReadable(result, quiet === true), report: report ?? null, mirror: mirror.pushed ?? null },
+      () =>
+        summarize(result, {
+          ...{ report, mirror: mirror.text, cwd: effects.cwd },
+          flag: flagsOf(config, input, effects),
+          length: quiet === true ? 'line' : verbose === true ? 'long' : 'short',
+        }),
     );
     // The snapshot is published; the exit code says that the mirror lacks it.
     if (mirror.error !== undefined) throw mirror.error;
@@ -123,15 +125,18 @@ async function mirrorRun(
   }
 }
 
-/** What a run prints as JSON; the data tests without their SQL. */
-function machineReadable({ manifest, passes, tests, ...rest }: RunResult): object {
+/** What a run prints as JSON; the data tests without their SQL, and for `--quiet` only those that failed. */
+function machineReadable({ manifest, passes, tests, ...rest }: RunResult, isQuiet: boolean): object {
   const tables = Object.entries({ ...manifest.tables, ...manifest.marts });
   const listed = {
     passes: passes.map(({ manifest: pass, folder: _, changes: __, lists: ___, ...counts }) => ({
       ...pass,
       ...counts,
     })),
-    tests: tests.map(({ sql: _, failing: __, ...test }) => test),
+    tests: tests
+      .filter(({ failures }) => !isQuiet || failures > 0)
+      .map(({ sql: _, failing: __, ...test }) => test),
+    testsRun: tests.length,
   };
   return {
     ...Object(snakeCased({ ...rest, ...listed })),
