@@ -25,5 +25,5 @@ with DAG(
         execution_timeout=timedelta(hours=12),
     )
     vacuum = BashOperator(task_id="vacuum", bash_command="lotlake vacuum")
-    fresh = BashOperator(task_id="fresh", bash_command="lotlake status --max-age 26h", trigger_rule="all_done")
+    fresh = BashOperator(task_id="fresh", bash_command="lotlake status --max-age 26h --fail-on-alarm", trigger_rule="all_done")
     nightly >> vacuum >> fresh

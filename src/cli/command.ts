@@ -22,7 +22,7 @@ export type Lines = readonly (string | false | undefined)[];
 export const textOf = (lines: Lines): string => lines.filter((line) => typeof line === 'string').join('\n');
 
 /** What the body of a command gets besides its own options. */
-interface Context {
+export interface Context {
   readonly json: boolean;
   /** `--output` and `--config`. */
   readonly input: ConfigInput;
@@ -78,8 +78,8 @@ const WORLD = { group: 'Sandbox:' };
 
 /** Options of the sandbox's world. */
 export const worldOptions = {
-  vehicles: { ...WORLD, type: 'string', default: '6000', describe: 'vehicles in the sandbox' },
-  seed: { ...WORLD, type: 'string', default: '1', describe: 'seed of the sandbox' },
+  vehicles: { ...WORLD, type: 'string', describe: 'vehicles in the sandbox (default 6000)' },
+  seed: { ...WORLD, type: 'string', describe: 'seed of the sandbox (default 1)' },
   clock: { ...WORLD, type: 'string', describe: 'time in the sandbox, ISO 8601 (default now)' },
 } as const satisfies Options;
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { z } from 'zod';
 import { quoted, readExistingFolder, readFile, readFolder } from './folder.js';
-import { type Given, givenIn, readGiven } from './given.js';
+import { type Given, givenIn, givenOutput, readGiven } from './given.js';
 import { ConfigError } from './lotlake-error.js';
 import { defaultMemory } from './memory.js';
 import { didYouMean } from './nearest.js';
@@ -87,6 +87,21 @@ export function readSettings(
     warnings: files.warnings,
     unknown: files.unknown,
   };
+}
+
+/**
+ * The defaults of all settings, with the output folder that {@link readSettings} would have found if it had not thrown. Throws
+ * ConfigError if that folder cannot be read from the settings.
+ */
+export function readOutput(
+  { output, configFile }: ConfigInput,
+  { env, cwd }: { readonly env: NodeJS.ProcessEnv; readonly cwd: string },
+  defaults: Settings = {},
+): Config {
+  const standard = settings.parse(withMembers(Object.entries(defaults)));
+  const found = output === undefined ? givenOutput(configFile, env, cwd) : { home: cwd, given: undefined };
+  const { value = output ?? standard.output, place = '--output', folder = found.home } = found.given ?? {};
+  return { ...standard, memory: defaultMemory(), output: readFolder(place, String(value), folder) };
 }
 
 /** Settings that are never shown, and objects in whose place one may have been given. */

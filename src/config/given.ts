@@ -35,7 +35,13 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
   const path = named === undefined ? foundUpwards(cwd) : resolve(cwd, named);
   const home = path === undefined ? cwd : dirname(path);
   const warnings: string[] = [];
-  const fromFile = path === undefined ? [] : readFile(path, named === undefined ? path : `--config ${named}`);
+  const file = named === undefined ? path : `--config ${named}`;
+  const fromFile = path === undefined ? [] : readFile(path, file);
+  if (fromFile.some(([name]) => name === 'apiKey'))
+    throw new ConfigError(
+      `${file}: the file holds the key`,
+      `set LOTLAKE_API_KEY, in ${join(home, ENV_FILE)} if you like, or name a file in LOTLAKE_API_KEY_FILE`,
+    );
   if (path !== undefined && fromFile.some(([name]) => SECRET.test(name)))
     warnings.push(...seenByOthers(path));
   const envFile = join(home, ENV_FILE);
@@ -59,6 +65,22 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
   };
 }
 
+/**
+ * What the environment, `.env` or the file of settings gives as `output`, and the folder of the file: also if other settings
+ * cannot be read. Throws ConfigError if a place that could name it cannot be read.
+ */
+export function givenOutput(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string) {
+  const path = named === undefined ? foundUpwards(cwd) : resolve(cwd, named);
+  const home = path === undefined ? cwd : dirname(path);
+  const envFile = join(home, ENV_FILE);
+  const outputIn = (given: GivenSettings) => given.find(([name]) => name === 'output')?.[1];
+  const given =
+    outputIn(settingsIn(env, cwd)) ??
+    outputIn(settingsIn(readEnvFile(envFile, []), home, envFile)) ??
+    (path === undefined ? undefined : outputIn(readFile(path)));
+  return { given, home };
+}
+
 function foundUpwards(folder: string): string | undefined {
   const path = join(folder, FILE);
   const found = reading(`${path}: the file`, () => statSync(path, { throwIfNoEntry: false }));
@@ -77,15 +99,10 @@ function reading<T>(file: string, read: () => T): T {
 }
 
 /** @param name the path as a message names it */
-function readFile(path: string, name: string): GivenSettings {
+function readFile(path: string, name = path): GivenSettings {
   const text = reading(`${name}: the file`, () => readFileSync(path, 'utf8'));
   const object = z.record(z.string(), z.unknown()).safeParse(parsed(text, name));
   if (!object.success) throw new ConfigError(`${name}: the file holds no object`);
-  if ('apiKey' in object.data)
-    throw new ConfigError(
-      `${name}: the file holds the key`,
-      `set LOTLAKE_API_KEY, in ${join(dirname(path), ENV_FILE)} if you like, or name a file in LOTLAKE_API_KEY_FILE`,
-    );
   const folder = dirname(path);
   return givenIn(object.data, (setting) => ({ from: path, place: `${setting} in ${path}`, folder }));
 }
@@ -111,26 +128,33 @@ export function givenIn(values: object, placeOf: (name: string) => Omit<Given, '
     .map(([name, value]) => [name, { value, ...placeOf(name) }]);
 }
 
-/** Settings in variables. An empty variable counts as not set. */
+/** The place of a variable, in the environment or in a file. */
+const placeOf = (variable: string, folder: string, file: string | undefined) => ({
+  from: file ?? variable,
+  place: file === undefined ? variable : `${variable} in ${file}`,
+  folder,
+});
+
+/** Settings in variables, without the key of a key file. An empty variable counts as not set. */
+const settingsIn = (variables: NodeJS.ProcessEnv, folder: string, file?: string): GivenSettings =>
+  allSettings.flatMap(({ name, variable }): GivenSettings => {
+    const value = variables[variable] ?? '';
+    return value === '' ? [] : [[name, { value, ...placeOf(variable, folder, file) }]];
+  });
+
+/** Settings in variables, and the key in the file that a variable names. */
 function fromVariables(
   variables: NodeJS.ProcessEnv,
   folder: string,
   warnings: string[],
   file?: string,
 ): GivenSettings {
-  const placeOf = (variable: string) => ({
-    from: file ?? variable,
-    place: file === undefined ? variable : `${variable} in ${file}`,
-    folder,
-  });
-  const found = allSettings.flatMap(({ name, variable }): GivenSettings => {
-    const value = variables[variable] ?? '';
-    return value === '' ? [] : [[name, { value, ...placeOf(variable) }]];
-  });
+  const found = settingsIn(variables, folder, file);
   const path = variables.LOTLAKE_API_KEY_FILE ?? '';
   if (path === '') return found;
   const value = readKeyFile(resolve(folder, path), warnings);
-  const key = { value, ...placeOf('LOTLAKE_API_KEY_FILE'), place: `the key file ${path}` };
+  const place = `the key file ${path}`;
+  const key = { value, ...placeOf('LOTLAKE_API_KEY_FILE', folder, file), place };
   return [...found, ['apiKey', key]];
 }
 

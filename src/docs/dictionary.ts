@@ -24,6 +24,8 @@ export interface ColumnEntry {
   readonly unit?: string | undefined;
   /** Path in the feed; undefined if the column does not come from there. */
   readonly source?: string | undefined;
+  /** Set if its texts may name hosts, URLs or folders, which an export leaves out unless it is named. */
+  readonly internal?: true;
 }
 
 /** A table or mart as people read about it. */

@@ -75,7 +75,8 @@ function selectedAs({ name, type }: ColumnEntry, to: string): string {
 }
 
 function chosenColumns(entry: TableEntry, wanted: readonly string[] | undefined): readonly ColumnEntry[] {
-  if (wanted === undefined) return entry.columns;
+  // An export goes to others, whom hosts and folders do not concern.
+  if (wanted === undefined) return entry.columns.filter(({ internal }) => internal === undefined);
   return [...new Set(wanted.map((each) => each.toLowerCase()))].map((name) => {
     const column = entry.columns.find((candidate) => candidate.name === name);
     if (column !== undefined) return column;

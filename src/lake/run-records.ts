@@ -152,20 +152,43 @@ function ended(layout: Layout, run: RunRecord): RunRecord {
 /** Outcomes after which a run of the pipeline has to publish before all is well. */
 const FAILURES: ReadonlySet<string> = new Set(['held', 'failed', 'refused', 'unavailable', 'killed']);
 
+/** Outcomes that raise no alarm. */
+const GOOD: ReadonlySet<string> = new Set(['published', 'nothing_new', 'running']);
+
+/** Pipelines that a schedule starts. Nobody sees how one of their runs ends, so every end without a snapshot is a failure. */
+const SCHEDULED: ReadonlySet<string> = new Set(['nightly', 'incremental']);
+
+/** Whether a run of one pipeline brings all that a run of another one would have brought. */
+export const standsFor = (pipeline: string, other: string): boolean =>
+  pipeline === other || (pipeline === 'nightly' && other === 'incremental');
+
 /**
- * Runs that were held, failed or were killed, oldest first, unless a later run of the same pipeline published. Wrong usage,
- * interrupts and a locked lake do not count, since somebody caused them.
+ * Runs that were held, failed or were killed, oldest first, unless a later run that {@link standsFor} them published. Runs
+ * of the nightly and of the incremental also count after wrong usage, an interrupt and a locked lake, unless the run that
+ * had the lake stands for them. Somebody started the runs of other pipelines, and caused such an end.
  */
 export function unresolvedRuns(runs: readonly RunRecord[]): RunRecord[] {
-  const published = new Map(
-    runs.filter(({ outcome }) => outcome === 'published').map(({ pipeline, attempt }) => [pipeline, attempt]),
-  );
-  return runs.filter(({ outcome, pipeline, attempt, error, exit_code }) => {
-    const last = published.get(pipeline) ?? 0;
+  const lastPublished = (of: string): number =>
+    runs.findLast(({ outcome, pipeline }) => outcome === 'published' && standsFor(pipeline, of))?.attempt ??
+    0;
+  const pipelines = new Set(runs.map(({ pipeline }) => pipeline));
+  const last = new Map([...pipelines].map((pipeline) => [pipeline, lastPublished(pipeline)]));
+  const isBehind = (locked: RunRecord): boolean =>
+    runs.some(
+      ({ outcome, pipeline, started_at, ended_at }) =>
+        outcome !== 'locked' &&
+        standsFor(pipeline, locked.pipeline) &&
+        started_at <= locked.started_at &&
+        (ended_at ?? locked.started_at) >= locked.started_at,
+    );
+  return runs.filter((run) => {
+    const { outcome, pipeline, attempt, error, exit_code } = run;
+    const published = last.get(pipeline) ?? 0;
     // A push after the last published run may have failed.
-    return outcome === 'published'
-      ? attempt === last && error !== null && exit_code !== exitCodes.interrupted
-      : FAILURES.has(outcome) && attempt > last;
+    if (outcome === 'published')
+      return attempt === published && error !== null && exit_code !== exitCodes.interrupted;
+    if (attempt < published || (outcome === 'locked' && isBehind(run))) return false;
+    return SCHEDULED.has(pipeline) ? !GOOD.has(outcome) : FAILURES.has(outcome);
   });
 }
 

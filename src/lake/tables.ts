@@ -93,11 +93,14 @@ const ownDefinitions = z.record(
     grain: z.string(),
     key: z.array(z.string()).nonempty(),
     partition,
-    /** Type and description by name. */
+    /** Type and description by name; `internal` if its texts may name hosts, URLs or folders. */
     columns: z
-      .record(z.string(), z.tuple([z.string(), z.string()]))
+      .record(z.string(), z.tuple([z.string(), z.string(), z.literal('internal').optional()]))
       .transform((columns) =>
-        Object.entries(columns).map(([name, [type, description]]) => ({ name, type, description })),
+        Object.entries(columns).map(([name, [type, description, internal]]) => ({
+          ...{ name, type, description },
+          ...(internal === undefined ? {} : { internal: true as const }),
+        })),
       ),
   }),
 );

@@ -131,8 +131,8 @@ function oldestKept(proofs: readonly PassManifest[], keep: number): string {
 const lastOf = (starts: readonly string[]): number => Date.parse(starts.at(-1) ?? '');
 
 function pastRetention({ records, started_at }: PassManifest, cut: string): string | undefined {
-  if (records === 0) return 'published, and without a record';
-  return started_at < cut ? `published, and before the oldest complete pass kept (${cut})` : undefined;
+  if (records === 0) return 'it has no record';
+  return started_at < cut ? 'before the oldest complete pass kept' : undefined;
 }
 
 /** Why no run will use a pass that the lake does not hold; undefined if a run may use it. */
@@ -140,5 +140,5 @@ function useless(pass: PassManifest, lake: LakeFacts): string | undefined {
   if (pass.state === 'abandoned') return `abandoned: ${pass.reason ?? 'no reason given'}`;
   const isOutdated = pass.started_at <= (lake.lastPassAt[pass.stream] ?? '');
   if (pass.state === 'open' || pass.published || !isOutdated) return undefined;
-  return 'its run was never published, and a later pass was';
+  return 'never published, and a later pass was';
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, parse } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../config/config.js';
 import { isUrl } from '../config/problems.js';
@@ -127,13 +127,22 @@ function uuidOf(runId: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Appends an event to a file as one line, or posts it. Throws the error of the system or of `post`. */
+/**
+ * The file that an event is appended to: a new one each month, such as `events-2026-11.ndjson` for `events.ndjson`, so that
+ * old ones can be moved or removed while runs write.
+ */
+function monthlyFile(path: string, { eventTime }: Pick<ReturnType<typeof eventOf>, 'eventTime'>): string {
+  const { dir, name, ext } = parse(path);
+  return join(dir, `${name}-${eventTime.slice(0, 7)}${ext}`);
+}
+
+/** Appends an event to the file of its month as one line, or posts it. Throws the error of the system or of `post`. */
 export async function sendEvent(
   { to, key }: { readonly to: string; readonly key?: string | undefined },
-  event: object,
+  event: ReturnType<typeof eventOf>,
   signal: AbortSignal,
 ): Promise<void> {
   if (isUrl(to)) return post(to, event, signal, key);
   mkdirSync(dirname(to), { recursive: true });
-  appendFileSync(to, `${JSON.stringify(event)}\n`);
+  appendFileSync(monthlyFile(to, event), `${JSON.stringify(event)}\n`);
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { type RunRecord, reasonOf } from '../lake/run-records.js';
 import { counted } from '../query/printable.js';
-import { type Alarm, alarmText, endedText } from '../report/alarms.js';
+import { type Alarm, alarmLine, endedText } from '../report/alarms.js';
 import { instant } from '../report/format.js';
 
 /** An event that the setting `notify.on` can select. */
@@ -18,7 +18,7 @@ export function noticeOf(record: RunRecord, alarms: readonly Alarm[], on: readon
   const { run_id, pipeline, origin, outcome, exit_code, error, snapshot_id, started_at, ended_at } = record;
   const { records, loaded, rejected, version } = record;
   return {
-    text: [sentence(record), ...alarms.map((alarm) => `alarm: ${alarmText(alarm)}`)].join('\n'),
+    text: [sentence(record), ...alarms.map((alarm) => `alarm: ${alarmLine(alarm)}`)].join('\n'),
     run: {
       ...{ run_id, pipeline, origin, outcome, exit_code, error, snapshot_id, started_at, ended_at },
       ...{ records, loaded, rejected, version, alarms },

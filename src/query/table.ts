@@ -22,6 +22,23 @@ export function gridOf(
   return grid.toString();
 }
 
+/** Most characters of a line of {@link fittedGrid}, and the fewest of its last column. */
+const WIDEST = 120;
+const NARROWEST = 20;
+
+/** A table as {@link gridOf} makes it, whose last column wraps so that a line has at most 120 characters. */
+export function fittedGrid(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const natural = head.map((name, i) => widest([name.replace(/^>/, ''), ...rows.map((row) => row[i] ?? '')]));
+  const others = natural.slice(0, -1);
+  const room = WIDEST - FRAME * natural.length - 1 - others.reduce((sum, each) => sum + each, 0);
+  const last = Math.min(natural.at(-1) ?? 0, Math.max(room, NARROWEST));
+  return gridOf(
+    head,
+    rows,
+    [...others, last].map((width) => width + FRAME - 1),
+  );
+}
+
 /** How much of a result is shown. */
 export interface View {
   /** Rows to show. */

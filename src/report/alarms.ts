@@ -4,7 +4,7 @@ import type { Row } from '../duck/session.js';
 import { driftIn } from '../lake/drift.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
-import { type RunRecord, readRuns, reasonOf, unresolvedRuns } from '../lake/run-records.js';
+import { type RunRecord, readRuns, unresolvedRuns } from '../lake/run-records.js';
 import { ask } from '../query/ask.js';
 import { type Reading, readLake } from '../query/open-lake.js';
 import { clip, count, counted, printable, sumOf } from '../query/printable.js';
@@ -19,7 +19,10 @@ export interface Alarm {
   readonly subject: string;
   /** Figure of data_health. */
   readonly metric: string;
+  /** What is wrong, in words that anybody may read: a code of an error, and no host, URL or path. */
   readonly what: string;
+  /** The message behind it, for those who run lotlake: it may name hosts, URLs and paths. */
+  readonly detail?: string;
 }
 
 /** Alarms, rejects and drift by the last run of each pipeline and stream. */
@@ -73,29 +76,32 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout,
 const ENDED: Readonly<Record<string, string>> = {
   held: 'was held',
   killed: 'was killed',
+  interrupted: 'was interrupted',
+  locked: 'found the lake locked',
   published: 'published and then failed',
 };
 
 /** How a failed run ended. */
 export const endedText = ({ outcome }: Pick<RunRecord, 'outcome'>): string => ENDED[outcome] ?? 'failed';
 
-/** Held and failed runs since the last good run of their pipeline: one alarm a pipeline, about its last run. */
+/**
+ * Runs that did not publish since the last good run of their pipeline: one alarm a pipeline, about its last run. A run that
+ * found the lake locked is the last one only if there is no other: it says least.
+ */
 export function failedRuns(layout: Layout): Alarm[] {
   const unresolved = unresolvedRuns(readRuns(layout));
   return unique(unresolved.map(({ pipeline }) => pipeline)).flatMap((pipeline) => {
     const runs = unresolved.filter((run) => run.pipeline === pipeline);
-    const last = runs.at(-1);
+    const last = runs.findLast(({ outcome }) => outcome !== 'locked') ?? runs.at(-1);
     if (last === undefined) return [];
     const nothing = last.outcome === 'published' ? '' : ' and published nothing';
     const before = runs.length === 1 ? '' : `, the last of ${count(runs.length)} in a row`;
-    const what = `the run ${endedText(last)}${nothing}${before}: ${clip(printable(reasonOf(last)), 200)}`;
+    const { code = last.outcome, message } = last.error ?? {};
     return [
       {
-        pipeline: label(pipeline),
-        started_at: last.started_at,
-        subject: 'run',
-        metric: 'failing_runs',
-        what,
+        ...{ pipeline: label(pipeline), started_at: last.started_at, subject: 'run', metric: 'failing_runs' },
+        what: `the run ${endedText(last)}${nothing}${before}: ${label(code)}`,
+        ...(message === undefined ? {} : { detail: clip(printable(message), 200) }),
       },
     ];
   });
@@ -108,13 +114,18 @@ function leftOutModels(layout: Layout, { run_id, pipeline, created_at, own }: Ma
   const started_at = run?.started_at ?? created_at;
   return leftOut.map(({ name, reason }) => ({
     ...{ pipeline, started_at, subject: `your model ${name}`, metric: 'left_out' },
-    what: `it is left out of the snapshot: ${clip(printable(reason), 200)}`,
+    what: 'it is left out of the snapshot',
+    detail: clip(printable(reason), 200),
   }));
 }
 
-/** An alarm as a sentence. */
+/** An alarm as a sentence that anybody may read. */
 export const alarmText = ({ pipeline, started_at, subject, what }: Alarm): string =>
   `${pipeline} of ${instant(started_at)}${subject === 'run' ? '' : `, ${subject}`}: ${what}`;
+
+/** An alarm as a sentence with its detail, for those who run lotlake. */
+export const alarmLine = (alarm: Alarm): string =>
+  alarm.detail === undefined ? alarmText(alarm) : `${alarmText(alarm)}: ${alarm.detail}`;
 
 /** `3 records: 2 of cars (nightly), 1 of cars (lookup)`; undefined if none was rejected. */
 export function rejectedText({ rejected }: Standing): string | undefined {

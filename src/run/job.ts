@@ -11,7 +11,7 @@ import { assertMemory } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { removeLeftLookups, settlePasses } from '../lake/leftovers.js';
 import { takeLock } from '../lake/lock.js';
-import { SCHEMA_VERSION } from '../lake/manifest.js';
+import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
 import { listPasses, newId } from '../land/pass.js';
 import { readSchemas } from '../load/batch.js';
@@ -21,7 +21,7 @@ import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
 import { readOwnModels } from './own-models.js';
-import { openRecorder, type Recorder } from './recorder.js';
+import { openRecorder, type Recorder, recordUnbegun } from './recorder.js';
 
 /** Receives the progress and the warnings of a job; the CLI shows them. */
 export interface Reporter {
@@ -110,24 +110,18 @@ export async function runJob<T extends { readonly published: boolean }>(
   const layout = layoutOf(config.output);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
-  const recorderOf = (runId: string, token?: string) =>
-    openRecorder({ ...options, now, pipeline, runId, token });
   const lock = await takeLock(layout.lock, {
     ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
   }).catch(async (error: unknown) => {
-    const recorder = recorderOf(newId(now()));
-    const cause = recorder.fail(error);
-    recorder.close();
-    await openObservers(options).ended(recorder);
-    throw cause;
+    throw await recordUnbegun({ ...options, now, pipeline }, error);
   });
   killPoint('job.locked');
   const began = currentSnapshot(layout);
   const startedAt = now();
   const runId = newId(startedAt);
-  const recorder = recorderOf(runId, lock.token);
+  const recorder = openRecorder({ ...options, now, pipeline, runId, token: lock.token });
   const observers = openObservers(options);
   const folder = join(layout.work, runId);
   const target = join(layout.snapshots, runId);
@@ -261,8 +255,13 @@ function overtaken({ output }: Layout): LotlakeError {
   );
 }
 
+/** What decides whether a service may be asked for a lake. */
+interface Asking extends Pick<Job, 'layout' | 'config'> {
+  readonly base: { readonly manifest: Pick<Manifest, 'origin'> } | undefined;
+}
+
 /** The service of the lake in an output folder, or else of its landing; null if neither names one. */
-export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): string | null {
+export function knownOrigin({ base, layout }: Pick<Asking, 'base' | 'layout'>): string | null {
   if (base !== undefined && base.manifest.origin !== null) return base.manifest.origin;
   const passes = listPasses(layout.landing);
   const landed = passes.filter(({ manifest }) => manifest.state !== 'abandoned' && manifest.origin !== null);
@@ -273,7 +272,7 @@ export function knownOrigin({ base, layout }: Pick<Job, 'base' | 'layout'>): str
  * Throws LAKE_ORIGIN if a run would request another service than the one of the lake: the records of that service would be
  * merged into the lake, and the records of the lake archived as absent.
  */
-export function assertOrigin(job: Pick<Job, 'base' | 'layout' | 'config'>): void {
+export function assertOrigin(job: Asking): void {
   const { origin } = job.config;
   const known = knownOrigin(job);
   if (origin === undefined || known === null || known === origin) return;

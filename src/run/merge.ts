@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import type { Manifest } from '../lake/manifest.js';
-import { type RunRecord, reasonOf, unresolvedRuns } from '../lake/run-records.js';
+import { type RunRecord, reasonOf, standsFor, unresolvedRuns } from '../lake/run-records.js';
 import { readIds } from '../lake/snapshots.js';
 import { lakeTables } from '../lake/tables.js';
 import { landedPassIds, listPasses } from '../land/pass.js';
@@ -78,7 +78,7 @@ export function recordRun(job: Job, merged: Merged): Promise<void> {
     .filter(({ outcome, attempt }) => outcome === 'held' && attempt > published)
     .map(reasonOf);
   record.failing = failing
-    .filter(({ pipeline }) => pipeline !== job.pipeline)
+    .filter(({ pipeline }) => !standsFor(job.pipeline, pipeline))
     .map((run) => `${run.pipeline} of ${run.started_at}: ${reasonOf(run)}`);
   const own = { ...record, outcome: 'published', exit_code: 0, snapshot_id: job.runId } as const;
   const ended_at = job.now().toISOString();

@@ -5,7 +5,9 @@ import { version } from '../config/package-root.js';
 import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
 import { currentId, layoutOf } from '../lake/layout.js';
 import { diskOf, type RunRecord, readRuns, settleKilled, writeRun } from '../lake/run-records.js';
+import { newId } from '../land/pass.js';
 import type { TestFailures } from '../model/data-tests.js';
+import { openObservers } from '../notify/observers.js';
 import { describeError } from './describe-error.js';
 
 /** Milliseconds after which the progress of a stage is written again. */
@@ -127,6 +129,21 @@ export function openRecorder({ config, settings = [], reporter, token, ...run }:
       write();
     },
   };
+}
+
+/**
+ * Records a run that ended before it had the lake, and tells the observers. Returns the error to throw.
+ * @param run the settings that are known, which may be defaults
+ */
+export async function recordUnbegun(
+  run: Omit<RecorderOptions, 'runId' | 'token'>,
+  error: unknown,
+): Promise<unknown> {
+  const recorder = openRecorder({ ...run, runId: newId(run.now()) });
+  const cause = recorder.fail(error);
+  recorder.close();
+  await openObservers(run).ended(recorder);
+  return cause;
 }
 
 const interrupted = (): LotlakeError =>

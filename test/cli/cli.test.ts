@@ -19,11 +19,13 @@ const json = async (...args: string[]) => JSON.parse(String(await printed(...arg
 /** The run that published the lake of all commands. */
 let run: Ended;
 
+/** The world of the lake. */
+const WORLD = ['--sandbox', '--vehicles', '600', '--clock', '2026-11-20T00:00:00Z'];
+
 beforeAll(() => {
   const publish = { to: 's3://bucket/lake', endpoint: 'http://127.0.0.1:1' };
   writeFileSync(join(folder.path, 'lotlake.config.json'), JSON.stringify({ publish }));
-  const world = ['--sandbox', '--vehicles', '600', '--clock', '2026-11-20T00:00:00Z'];
-  run = lotlake('run', 'nightly', ...world, '--json');
+  run = lotlake('run', 'nightly', ...WORLD, '--json', '--quiet');
   expect(run.code, run.err).toBe(0);
 }, 60_000);
 afterAll(() => folder.remove());
@@ -37,6 +39,31 @@ const withIso = (row: PlainRow): PlainRow =>
       return [name, day === undefined ? value : `${day}T${clock}.${fraction.padEnd(6, '0')}Z`];
     }),
   );
+
+describe('the embedded service', () => {
+  it('is counted against the lake', async () => {
+    const found: { difference: number | null; lake: number }[] = await json('audit', ...WORLD, '--json');
+    expect(found.map(({ difference }) => difference)).toEqual([0, 0, 0]);
+    expect(found.map(({ lake }) => lake)).not.toContain(0);
+    const other = printed('audit', '--sandbox', '--vehicles', '60');
+    await expect(other).rejects.toMatchObject({ code: 'LAKE_ORIGIN', outcome: 'usage' });
+  });
+
+  it('has its vehicles looked up', async () => {
+    const [row] = await json('query', 'select vehicle_id, vin from vehicles limit 1', '--format', 'json');
+    expect(await json('lookup', 'car', String(row.vehicle_id), ...WORLD, '--json')).toMatchObject({
+      vin: row.vin,
+    });
+    expect(String(await printed('lookup', 'car', String(row.vehicle_id), ...WORLD))).toContain('VIN');
+    await expect(printed('lookup', 'vin', 'NOSUCHVIN', ...WORLD)).rejects.toMatchObject({
+      code: 'SHARE_NOTHING_FOUND',
+    });
+  });
+
+  it.each([['audit'], ['lookup', 'car', '1']])('is not described without --sandbox: %s', async (...args) => {
+    await expect(printed(...args, '--vehicles', '600')).rejects.toMatchObject({ code: 'USAGE_INVALID' });
+  });
+});
 
 describe('lotlake query', () => {
   it('prints JSON for every table and mart that lotlake tables lists', async () => {
@@ -123,6 +150,12 @@ describe('lotlake model', () => {
 
 describe('a run against the sandbox', () => {
   it('pushes nothing to the configured mirror', () => expect(JSON.parse(run.out).mirror).toBeNull());
+
+  it('lists only the data tests that failed if it is quiet', () => {
+    const { tests, tests_run }: { tests: { failures: number }[]; tests_run: number } = JSON.parse(run.out);
+    expect(tests_run).toBeGreaterThan(500);
+    expect(tests.filter(({ failures }) => failures === 0)).toEqual([]);
+  });
 });
 
 describe('the summary', () => {

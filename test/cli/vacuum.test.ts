@@ -60,6 +60,11 @@ describe('lotlake vacuum', () => {
       'snapshot',
       'snapshot',
     ]);
+    const lines = lotlake('vacuum', '--dry-run').out.split('\n');
+    expect(lines.filter((line) => line.length > 120)).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('│ landing/cars/'))).toEqual([
+      expect.stringMatching(/before the oldest complete pass kept +│$/),
+    ]);
     const used = diskUse(folder.path);
     expect(existsSync(join(layout.lake, 'current.1.tmp'))).toBe(true);
     const done = JSON.parse(lotlake('vacuum', '--json').out);

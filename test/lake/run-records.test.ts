@@ -43,8 +43,7 @@ it('a run that was held or failed stays unresolved until a run of its pipeline p
   expect(unresolved()).toEqual(['nightly failed']);
   ran('nightly', 'published');
   expect(unresolved()).toEqual([]);
-  for (const outcome of ['held', 'refused', 'unavailable', 'usage', 'interrupted', 'locked'] as const)
-    ran('nightly', outcome);
+  for (const outcome of ['held', 'refused', 'unavailable'] as const) ran('nightly', outcome);
   ran('closing', 'failed');
   ran('incremental', 'published');
   ran('nightly', 'nothing_new');
@@ -57,6 +56,45 @@ it('a run that was held or failed stays unresolved until a run of its pipeline p
   // The clock does not matter here, because it may be set back.
   ran('nightly', 'published', { started_at: '2020-01-01T00:00:00.000Z' });
   expect(unresolved()).toEqual(['closing failed']);
+});
+
+describe('a run that a schedule starts stays unresolved', () => {
+  it.each(['usage', 'interrupted', 'locked'] as const)('however it ended: %s', (outcome) => {
+    for (const pipeline of ['nightly', 'incremental', 'closing', 'rebuild', 'lookup']) ran(pipeline, outcome);
+    // Somebody started the others, and saw how they ended.
+    expect(unresolved()).toEqual([`nightly ${outcome}`, `incremental ${outcome}`]);
+    ran('nightly', 'published');
+    expect(unresolved()).toEqual([]);
+  });
+
+  it('until a night publishes, which brings what an incremental would have brought', () => {
+    ran('incremental', 'failed');
+    ran('nightly', 'held');
+    ran('incremental', 'published');
+    expect(unresolved()).toEqual(['nightly held']);
+    ran('incremental', 'failed');
+    ran('nightly', 'published');
+    expect(unresolved()).toEqual([]);
+    ran('nightly', 'failed');
+    ran('incremental', 'published');
+    expect(unresolved()).toEqual(['nightly failed']);
+  });
+
+  it('unless it found the lake locked by a run whose own end says all', () => {
+    const night = { started_at: '2026-11-20T02:00:00.000Z', ended_at: '2026-11-20T02:40:00.000Z' };
+    const during = { started_at: '2026-11-20T02:20:00.000Z', ended_at: '2026-11-20T02:20:00.000Z' };
+    ran('nightly', 'published', night);
+    ran('nightly', 'locked', during);
+    ran('incremental', 'locked', during);
+    expect(unresolved()).toEqual([]);
+    // An incremental does not do the work of a night.
+    ran('incremental', 'published', { ...night, started_at: '2026-11-20T02:10:00.000Z' });
+    ran('nightly', 'locked', {
+      started_at: '2026-11-20T02:45:00.000Z',
+      ended_at: '2026-11-20T02:45:00.000Z',
+    });
+    expect(unresolved()).toEqual(['nightly locked']);
+  });
 });
 
 describe('a record of a run at work', () => {

@@ -68,7 +68,7 @@ describe('data_health', () => {
         lot({ sale_date: '1970-01-01T00:00:00Z' }),
         lot({ lot_id: 2, sale_date: '2026-08-01T00:00:00Z' }),
       ],
-      vehicles: [{ vehicle_id: 1 }],
+      vehicles: [{ vehicle_id: 10 }],
       prices: [{ price_id: '1', lot_id: 2, sale_date: '0001-01-01T00:00:00Z' }],
     });
     expect(await figures('placeholder_dates')).toEqual([

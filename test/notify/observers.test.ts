@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -222,7 +222,7 @@ describe('observers', () => {
       join(folder.path, 'events', 'all.ndjson'),
     ];
     expect(await observed({ LOTLAKE_METRICS: metrics, LOTLAKE_LINEAGE_TO: to }, record)).toEqual([]);
-    expect(readFileSync(to, 'utf8').match(/"eventType":"\w+"/g)).toEqual([
+    expect(readFileSync(to.replace('all', 'all-2026-11'), 'utf8').match(/"eventType":"\w+"/g)).toEqual([
       '"eventType":"START"',
       '"eventType":"FAIL"',
     ]);
@@ -230,6 +230,13 @@ describe('observers', () => {
       'lotlake_run_success{pipeline="nightly"}': 0,
       lotlake_alarms_open: 1,
     });
+  });
+
+  it('begin a new file of events each month', async () => {
+    const to = join(folder.path, 'events', 'all.ndjson');
+    for (const ended_at of ['2026-11-30T23:59:59.000Z', '2026-12-01T00:00:01.000Z'])
+      await observed({ LOTLAKE_LINEAGE_TO: to }, failed('failed', 2, { started_at: ended_at, ended_at }));
+    expect(readdirSync(join(folder.path, 'events'))).toEqual(['all-2026-11.ndjson', 'all-2026-12.ndjson']);
   });
 
   it('ignore a run that found the lake locked', async () => {

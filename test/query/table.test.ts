@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tableText } from '../../src/query/table.js';
+import { fittedGrid, tableText } from '../../src/query/table.js';
 
 const columns = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ name: `c${i}`, type: 'VARCHAR' }));
@@ -25,4 +25,13 @@ describe('a table', () => {
     expect(tableText(columns(20), [row], 1, wide)).toMatch(/^row 1\n {2}c0 {3}long enough\n/);
     expect(tableText(columns(20), [row], 1, { rows: 40, width: undefined })).toMatch(/^┌/);
   });
+});
+
+it('a fitted table wraps its last column at 120 characters', () => {
+  const folder = 'landing/archived_lots/20261120T020007Z-27db95';
+  const why = 'abandoned: page 17 could not be loaded in two runs '.repeat(3);
+  const lines = fittedGrid(['folder', '>size', 'why'], [[folder, '12 MB', why]]).split('\n');
+  expect(new Set(lines.map((line) => line.length))).toEqual(new Set([120]));
+  expect(lines.filter((line) => line.includes(folder))).toHaveLength(1);
+  expect(fittedGrid(['folder', 'why'], [['a', 'b']]).split('\n')[1]).toBe('│ folder │ why │');
 });

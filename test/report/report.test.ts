@@ -347,17 +347,21 @@ describe('a report', () => {
     const [broken, ...records] = recordsOf(sandbox.world);
     await sandbox.close();
     await nightOf(alarmed.path, [{ ...broken, listings: 'none' }, ...records], CLOCK);
-    const error = { code: 'SERVICE_FAILED', stage: 'service', message: '<500>', hint: null };
+    const message = 'GET http://127.0.0.1:18787/api/cars?minutes=61: <500>';
+    const error = { code: 'SERVICE_FAILED', stage: 'service', message, hint: null };
     const started_at = '2026-11-18T06:00:00.000Z';
     const failed = { pipeline: 'incremental', started_at, outcome: 'failed', error } as const;
     writeRun(layoutOf(alarmed.path), runRecord({ attempt: 2, ...failed }));
-    const { document: page } = await reportOf(alarmed.path);
+    const { document: page, html: text } = await reportOf(alarmed.path);
+    // A report is handed on: hosts, URLs and folders are for those who run lotlake.
+    expect(text).not.toMatch(/127\.0\.0\.1/);
+    expect(text).not.toContain(alarmed.path);
     const texts = (selector: string) =>
       [...page.querySelectorAll(`section:first-of-type ${selector}`)].map((element) => element.textContent);
     const alarms = texts('.alarms li');
     expect(texts('.state')[0]).toMatch(`${alarms.length} alarms in the data`);
     expect(alarms[0]).toBe(
-      'incremental of 18 Nov 2026, 06:00 UTC: the run failed and published nothing: SERVICE_FAILED: <500>.',
+      'incremental of 18 Nov 2026, 06:00 UTC: the run failed and published nothing: SERVICE_FAILED.',
     );
     expect(alarms).toContainEqual(
       expect.stringMatching(/^nightly of 16 Nov 2026, .* UTC, cars: \d\.\d% of the records were rejected\.$/),

@@ -83,12 +83,17 @@ const read = z.object({
   ),
 });
 
+/** The file of the events of this month. */
+const eventsOfNow = (): string => at(`events-${new Date().toISOString().slice(0, 7)}.ndjson`);
+
 /** What real readers find in the metrics and events. */
 function checked(): z.output<typeof read> {
   const script = join(packageRoot, 'test', 'soak', 'notify-check.py');
   const options = { maxBuffer: 1 << 28 };
   return read.parse(
-    JSON.parse(execFileSync(at('venv', 'bin', 'python'), [script, metrics, events], options).toString()),
+    JSON.parse(
+      execFileSync(at('venv', 'bin', 'python'), [script, metrics, eventsOfNow()], options).toString(),
+    ),
   );
 }
 const types = (): string[] => checked().events.map(({ eventType }) => eventType);

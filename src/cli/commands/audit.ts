@@ -1,23 +1,36 @@
 import type { Row } from '../../duck/session.js';
 import { type Answer, assertService, type Client, openClient, readJson } from '../../extract/client.js';
+import { layoutOf } from '../../lake/layout.js';
 import { ask } from '../../query/ask.js';
 import { readLake } from '../../query/open-lake.js';
 import { count } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
+import { assertOrigin } from '../../run/job.js';
 import { enumerations } from '../../service/contract/enumerations.js';
 import { isFailure, ServiceError } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';
 import { command } from '../command.js';
+import { onService, sandboxOptions } from '../on-sandbox.js';
 
-/** Compares `/search/count` by source with the active vehicles of the lake. */
+/**
+ * Compares `/search/count` by source with the active vehicles of the lake. Throws LAKE_ORIGIN if the lake is that of another
+ * service.
+ */
 export const audit = command({
-  async run({ print, config }, { signal }) {
-    assertService(config);
-    const active = await readLake(config, {}, ({ session }) => ask(session.connection, 'cli/active'));
-    const client = openClient(config);
-    const comparisons = await compare(client, active, signal).finally(() => client.close());
+  options: sandboxOptions,
+  async run(given, effects) {
+    const comparisons = await onService(given, effects, async ({ config }) => {
+      assertService(config);
+      const { active, manifest } = await readLake(config, {}, async ({ session, manifest }) => ({
+        active: await ask(session.connection, 'cli/active'),
+        manifest,
+      }));
+      assertOrigin({ base: { manifest }, layout: layoutOf(config.output), config });
+      const client = openClient(config);
+      return compare(client, active, effects.signal).finally(() => client.close());
+    });
     const number = (value: number | null): string => (value === null ? 'refused' : count(value));
-    print(comparisons, () =>
+    given.print(comparisons, () =>
       gridOf(
         ['source', '>service', '>lake', '>difference'],
         comparisons.map(({ domain_name, service, lake, difference }) => [

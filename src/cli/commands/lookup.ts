@@ -14,7 +14,9 @@ import type { Lookup } from '../../run/extract-lookups.js';
 import { schemas } from '../../service/contract/records.js';
 import { isFailure } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';
-import { command } from '../command.js';
+import { type Context, command } from '../command.js';
+import type { Effects } from '../effects.js';
+import { onService, sandboxOptions } from '../on-sandbox.js';
 import { wholeNumber } from '../option-values.js';
 import { createReporter, reportOn } from '../reporter.js';
 
@@ -25,45 +27,67 @@ export const lookup = command({
     id: { type: 'string', demandOption: true, describe: 'VIN, lot number, vehicle id or listing id' },
     domain: { type: 'string', describe: 'source (1, 3 or 12); needed for listing' },
     save: { type: 'boolean', default: false, describe: 'add what comes to the lake' },
+    ...sandboxOptions,
   },
-  async run({ kind, id, domain: source, save, json, print, config }, effects) {
+  async run(given, effects) {
+    const { kind, id, domain: source } = given;
     const domain = source === undefined ? undefined : wholeNumber('the source', source, 1, 999);
     const request = lookupOf({ kind, id, domain });
-    if (save) assertWritable('the output folder', config.output);
-    const reporter = save ? createReporter(effects, { config, json }) : undefined;
-    const client = openClient(config);
-    try {
-      const read = async (answer: Answer) => recordIn(await readJson(answer), answer.url);
-      const { path, query } = request.request;
-      const record = await client.get(path, query, read, effects.signal);
-      const vehicle = schemas.vehicle.safeParse(record).data;
-      const past =
-        json || vehicle === undefined ? '' : await timelineOf(config, Number(vehicle.id), effects.signal);
-      print(record, () =>
-        vehicle === undefined ? JSON.stringify(record, null, 2) : `${vehicleCard(vehicle)}${past}`,
-      );
-    } catch (error) {
-      if (!isFailure(error, 'SERVICE_NOT_FOUND')) throw error;
-      throw new LotlakeError('SHARE_NOTHING_FOUND', `the service knows no ${kind} ${id}`, {
-        cause: error,
-        hint: 'archived vehicles stay readable for about a month; older ones may be in the lake',
+    await onService(given, effects, async ({ config, now }) => {
+      if (given.save) assertWritable('the output folder', config.output);
+      await show(config, request, given, effects).catch((error: unknown) => {
+        if (!isFailure(error, 'SERVICE_NOT_FOUND')) throw error;
+        throw new LotlakeError('SHARE_NOTHING_FOUND', `the service knows no ${kind} ${id}`, {
+          cause: error,
+          hint: 'archived vehicles stay readable for about a month; older ones may be in the lake',
+        });
       });
-    } finally {
-      await client.close();
-    }
-    if (reporter === undefined) return;
-    const { saveLookup } = await import('../../../pipelines/lookup.js');
-    const job = { config, reporter, now: effects.now, signal: effects.signal };
-    const result = await saveLookup(job, request).catch((error: unknown) => {
-      reporter.end(false);
-      throw error;
+      if (given.save) await save(config, request, now, given.json, effects);
     });
-    await reportOn(config, reporter);
-    reporter.end(true);
-    const outcome = result.published ? 'saved in' : 'nothing to save came; current is';
-    effects.err(`${outcome} snapshot ${result.snapshotId}\n`);
   },
 });
+
+/** Requests a vehicle and prints it. */
+async function show(
+  config: Config,
+  { request }: Lookup,
+  { json, print }: Pick<Context, 'json' | 'print'>,
+  { signal }: Effects,
+): Promise<void> {
+  const client = openClient(config);
+  try {
+    const read = async (answer: Answer) => recordIn(await readJson(answer), answer.url);
+    const record = await client.get(request.path, request.query, read, signal);
+    const vehicle = schemas.vehicle.safeParse(record).data;
+    const past = json || vehicle === undefined ? '' : await timelineOf(config, Number(vehicle.id), signal);
+    print(record, () =>
+      vehicle === undefined ? JSON.stringify(record, null, 2) : `${vehicleCard(vehicle)}${past}`,
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+/** Adds what a lookup brings to the lake. */
+async function save(
+  config: Config,
+  lookup: Lookup,
+  now: () => Date,
+  json: boolean,
+  effects: Effects,
+): Promise<void> {
+  const reporter = createReporter(effects, { config, json });
+  const { saveLookup } = await import('../../../pipelines/lookup.js');
+  const job = { config, reporter, now, signal: effects.signal };
+  const result = await saveLookup(job, lookup).catch((error: unknown) => {
+    reporter.end(false);
+    throw error;
+  });
+  await reportOn(config, reporter);
+  reporter.end(true);
+  const outcome = result.published ? 'saved in' : 'nothing to save came; current is';
+  effects.err(`${outcome} snapshot ${result.snapshotId}\n`);
+}
 
 interface LookupOptions {
   readonly kind: 'vin' | 'lot' | 'car' | 'listing';

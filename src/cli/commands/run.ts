@@ -1,21 +1,17 @@
-import { join } from 'node:path';
 import { pipelineNames, pipelines } from '../../../pipelines/index.js';
 import { flagsOf, readSettings, type Settings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { messageOf } from '../../config/lotlake-error.js';
 import { assertService } from '../../extract/client.js';
-import { count } from '../../query/printable.js';
 import type { RunResult } from '../../run/finish.js';
 import type { JobOptions } from '../../run/job.js';
-import { command, worldOptions } from '../command.js';
+import { command } from '../command.js';
 import type { Effects } from '../effects.js';
 import type { PushedLake } from '../mirror.js';
-import { worldOf } from '../option-values.js';
+import { onSandbox, SANDBOX, sandboxOf, sandboxOptions, worldText } from '../on-sandbox.js';
+import { recordRefused } from '../refused-run.js';
 import { createReporter, type RunReporter, reportOn } from '../reporter.js';
 import { summarize } from '../summary.js';
-
-/** Default output of the sandbox, so that a first run against a real service finds an empty folder. */
-const SANDBOX = { defaults: { output: join('output', 'sandbox') } };
 
 /** Runs a pipeline, writes the report of what it published, and prints its summary. */
 export const run = command({
@@ -25,13 +21,7 @@ export const run = command({
       demandOption: true,
       describe: 'run <pipeline> --help explains one, with all its options',
     },
-    sandbox: {
-      group: 'Sandbox:',
-      type: 'boolean',
-      default: false,
-      describe: 'run against the embedded service; writes to output/sandbox unless told otherwise',
-    },
-    ...worldOptions,
+    ...sandboxOptions,
     everything: {
       type: 'boolean',
       default: false,
@@ -58,14 +48,20 @@ export const run = command({
   async run(given, effects) {
     const { pipeline, sandbox, everything, engine, verbose, quiet, json, print } = given;
     const { allowShrink, iceberg, sources, logFormat, logFile } = given;
-    const world = worldOf(given, effects.now());
     const input = { ...given.input, allowShrink, iceberg, sources, logFormat, logFile };
-    const settingsOf = (service: Settings) =>
-      readSettings(input, effects, sandbox ? { ...SANDBOX, service } : {});
-    const { config, warnings } = settingsOf({});
-    assertWritable('the output folder', config.output);
-    if (!sandbox && pipeline !== 'rebuild') assertService(config);
-    const reporter = createReporter(effects, { config, json, quiet });
+    const defaults = sandbox ? SANDBOX : {};
+    const settingsOf = (service: Settings) => readSettings(input, effects, { defaults, service });
+    /** Throws whatever refuses the run before it begins. */
+    const prepare = async () => {
+      const world = sandboxOf(given, effects.now());
+      const { config, warnings } = settingsOf({});
+      assertWritable('the output folder', config.output);
+      if (!sandbox && pipeline !== 'rebuild') assertService(config);
+      return { world, config, warnings, reporter: createReporter(effects, { config, json, quiet }) };
+    };
+    const { world, config, warnings, reporter } = await prepare().catch(async (error: unknown) => {
+      throw await recordRefused({ pipeline, input, defaults }, error, effects);
+    });
     for (const warning of warnings) reporter.warn(warning);
     /** Runs the pipeline on the service of some settings. */
     const start = async (service: Settings, now: () => Date) => {
@@ -82,18 +78,21 @@ export const run = command({
       const result = await pipelines[pipeline]({ ...job, signal: effects.signal });
       return { result, report, mirror };
     };
-    const running = sandbox ? onSandbox(world, effects, reporter, start) : start({}, effects.now);
+    if (world !== undefined) reporter.step('sandbox', worldText(world));
+    const running = world === undefined ? start({}, effects.now) : onSandbox(world, effects, start);
     const { result, report, mirror } = await running.catch((error: unknown) => {
       reporter.end(false);
       throw error;
     });
     reporter.end(true);
-    print({ ...machineReadable(result), report: report ?? null, mirror: mirror.pushed ?? null }, () =>
-      summarize(result, {
-        ...{ report, mirror: mirror.text, cwd: effects.cwd },
-        flag: flagsOf(config, input, effects),
-        length: quiet === true ? 'line' : verbose === true ? 'long' : 'short',
-      }),
+    print(
+      { ...machineReadable(result, quiet === true), report: report ?? null, mirror: mirror.pushed ?? null },
+      () =>
+        summarize(result, {
+          ...{ report, mirror: mirror.text, cwd: effects.cwd },
+          flag: flagsOf(config, input, effects),
+          length: quiet === true ? 'line' : verbose === true ? 'long' : 'short',
+        }),
     );
     // The snapshot is published; the exit code says that the mirror lacks it.
     if (mirror.error !== undefined) throw mirror.error;
@@ -126,37 +125,18 @@ async function mirrorRun(
   }
 }
 
-/** Starts the sandbox, runs against it without a rate limit, and stops it. */
-async function onSandbox<T>(
-  { vehicles, seed, clock }: ReturnType<typeof worldOf>,
-  effects: Effects,
-  reporter: JobOptions['reporter'],
-  start: (service: Settings, now: () => Date) => Promise<T>,
-): Promise<T> {
-  const { startSandbox } = await import('../../sandbox/server/start.js');
-  reporter.step('sandbox', `${count(vehicles)} vehicles, seed ${seed}, clock ${clock.toISOString()}`);
-  const sandbox = await startSandbox({ vehicles, seed, clock });
-  const started = effects.now().getTime();
-  // The run uses the clock of the world, so that windows and trust in prices fit its records.
-  const now = (): Date => new Date(clock.getTime() + effects.now().getTime() - started);
-  const service = {
-    baseUrl: sandbox.url,
-    origin: `sandbox of ${vehicles} vehicles, seed ${seed}`,
-    apiKey: sandbox.apiKey,
-    rate: 1e6,
-  };
-  return start(service, now).finally(() => sandbox.close());
-}
-
-/** What a run prints as JSON; the data tests without their SQL. */
-function machineReadable({ manifest, passes, tests, ...rest }: RunResult): object {
+/** What a run prints as JSON; the data tests without their SQL, and for `--quiet` only those that failed. */
+function machineReadable({ manifest, passes, tests, ...rest }: RunResult, isQuiet: boolean): object {
   const tables = Object.entries({ ...manifest.tables, ...manifest.marts });
   const listed = {
     passes: passes.map(({ manifest: pass, folder: _, changes: __, lists: ___, ...counts }) => ({
       ...pass,
       ...counts,
     })),
-    tests: tests.map(({ sql: _, failing: __, ...test }) => test),
+    tests: tests
+      .filter(({ failures }) => !isQuiet || failures > 0)
+      .map(({ sql: _, failing: __, ...test }) => test),
+    testsRun: tests.length,
   };
   return {
     ...Object(snakeCased({ ...rest, ...listed })),

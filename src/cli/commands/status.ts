@@ -7,7 +7,7 @@ import { diskOf, growthOf, type RunRecord, readRuns } from '../../lake/run-recor
 import { findPasses } from '../../land/pass.js';
 import { count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
 import {
-  alarmText,
+  alarmLine,
   driftText,
   failedRuns,
   lakeStanding,
@@ -20,7 +20,8 @@ import { parseHours } from '../option-values.js';
 
 /**
  * Says whether the lake is fresh, what is wrong with it, how the last runs ended, and how long the disk will last. Then
- * throws LAKE_STALE (exit code 5) if the last successful nightly is older than `--max-age`.
+ * throws (exit code 5) LAKE_STALE if the last successful nightly is older than `--max-age`, and LAKE_ALARM if an alarm is
+ * open, or might be, and `--fail-on-alarm` is given.
  */
 export const status = command({
   options: {
@@ -28,12 +29,15 @@ export const status = command({
       type: 'string',
       describe: 'exit with 5 if the last successful nightly ended longer ago, such as 26h or 2d',
     },
+    'fail-on-alarm': { type: 'boolean', describe: 'exit with 5 if an alarm is open' },
   },
-  async run({ maxAge, print, config }, effects) {
+  async run({ maxAge, failOnAlarm, print, config }, effects) {
     const most = maxAge === undefined ? null : parseHours('--max-age', maxAge);
     const report = await statusOf(config, effects.now(), most);
     print(report, () => text(report));
     if (report.fresh.is_stale) throw stale(report);
+    if (failOnAlarm === true && (report.alarms.length > 0 || report.unknown !== undefined))
+      throw alarmed(report);
   },
 });
 
@@ -108,6 +112,19 @@ function stale({ fresh, output }: Report): LotlakeError {
   });
 }
 
+function alarmed({ alarms, unknown, output }: Report): LotlakeError {
+  const found = alarms.map(alarmLine);
+  if (unknown !== undefined) found.push(`the alarms of the snapshot are not known: ${unknown}`);
+  return new LotlakeError(
+    'LAKE_ALARM',
+    `${counted(found.length, 'alarm')} in ${output}: ${found.join('; ')}`,
+    {
+      outcome: 'held',
+      hint: 'readers still get the last snapshot; an alarm ends with the next run of its pipeline that publishes without it',
+    },
+  );
+}
+
 /** Bytes that the output folder takes and the disk has left, and the nights until it is full at the recent growth. */
 function diskIn({ output }: Config, records: readonly RunRecord[]) {
   try {
@@ -172,7 +189,7 @@ function text(report: Report): Lines {
     runLine(report.runs),
     `running:  ${running === null ? 'nothing' : runningText(running)}`,
     `alarms:   ${alarms.length === 0 ? 'none' : count(alarms.length)}${why}`,
-    ...alarms.map((alarm) => `  ${alarmText(alarm)}`),
+    ...alarms.map((alarm) => `  ${alarmLine(alarm)}`),
     'rejected' in report && `rejected: ${rejectedText(report) ?? 'none'}`,
     'drift' in report && `drift:    ${driftText(report) ?? 'none'}`,
     diskLine(report),
@@ -181,9 +198,9 @@ function text(report: Report): Lines {
   ];
 }
 
-/** How many runs ended in which way, and how the last one ended. */
+/** How many runs ended in which way, and how the last one ended that had the lake. */
 function runLine(runs: readonly RunRecord[]): string | undefined {
-  const last = runs.at(-1);
+  const last = runs.findLast(({ outcome }) => outcome !== 'locked') ?? runs.at(-1);
   if (last === undefined) return undefined;
   const ends = unique(runs.map(({ outcome }) => outcome)).map(
     (end) => `${count(runs.filter(({ outcome }) => outcome === end).length)} ${end}`,

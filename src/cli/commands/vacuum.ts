@@ -6,7 +6,7 @@ import { updateCatalog } from '../../mirror/tables.js';
 import { type RemoteVacuum, vacuumMirror } from '../../mirror/vacuum.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { megabytes, printable } from '../../query/printable.js';
-import { gridOf } from '../../query/table.js';
+import { fittedGrid, gridOf } from '../../query/table.js';
 import { command, type Lines, whileLocked } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOptions, openMirror } from '../mirror.js';
@@ -73,11 +73,12 @@ function remoteText({ place, snapshots, objects, bytes, kept }: RemoteVacuum, dr
 }
 
 function text({ removals, unreadable, freed, kept }: VacuumPlan, dryRun: boolean): Lines {
-  const table = removals.map(({ kind, path, bytes, freed: frees, reason }) => [
-    ...[kind, path, megabytes(bytes), megabytes(frees), printable(reason)],
+  // The folder says what it is.
+  const table = removals.map(({ path, bytes, freed: frees, reason }) => [
+    ...[path, megabytes(bytes), megabytes(frees), printable(reason)],
   ]);
   return [
-    removals.length === 0 ? 'nothing to remove' : gridOf(['what', 'folder', '>size', '>frees', 'why'], table),
+    removals.length === 0 ? 'nothing to remove' : fittedGrid(['folder', '>size', '>frees', 'why'], table),
     ...unreadable.map(({ path, reason }) => `left as it is: ${path}: ${printable(reason)}`),
     `frees ${megabytes(freed)} (${freed} bytes); stays: ${kept.snapshots} snapshots, ${kept.passes} passes`,
     dryRun && 'dry run: nothing was removed',
