@@ -175,6 +175,7 @@ export const settings = z.strictObject({
   ).prefault({}),
   iceberg: yes(),
   allowShrink: yes(),
+  allowSkew: yes(),
 });
 
 function sourcesProblem(ids: readonly number[]): string | undefined {

@@ -44,6 +44,10 @@ export const run = command({
         'rebuild: what types and flattens the landed records; Spark by the command of LOTLAKE_SPARK_SUBMIT',
     },
     'allow-shrink': { type: 'boolean', describe: 'archive for absence past the shrink guard' },
+    'allow-skew': {
+      type: 'boolean',
+      describe: 'run even if the clock of this machine is far off; the time comes from the service',
+    },
     iceberg: { type: 'boolean', describe: 'write Iceberg metadata, too' },
     sources: { type: 'string', describe: 'sources to ask for one by one, such as 1,3' },
     verbose: {
@@ -57,9 +61,9 @@ export const run = command({
   },
   async run(given, effects) {
     const { pipeline, sandbox, everything, engine, verbose, quiet, json, print } = given;
-    const { allowShrink, iceberg, sources, logFormat, logFile } = given;
+    const { allowShrink, allowSkew, iceberg, sources, logFormat, logFile } = given;
     const world = worldOf(given, effects.now());
-    const input = { ...given.input, allowShrink, iceberg, sources, logFormat, logFile };
+    const input = { ...given.input, allowShrink, allowSkew, iceberg, sources, logFormat, logFile };
     const settingsOf = (service: Settings) =>
       readSettings(input, effects, sandbox ? { ...SANDBOX, service } : {});
     const { config, warnings } = settingsOf({});
