@@ -200,7 +200,7 @@ describe('a service that does not tell its time', () => {
       Date.parse('2099-01-01') - FIRST,
     );
     expect(error).toMatchObject({ code: 'MODEL_TESTS_FAILED' });
-    const future = passes().filter(({ started_at }) => started_at > '2099');
+    const future = passes().filter(({ started_at, state }) => started_at > '2099' && state !== 'abandoned');
     expect(future.length).toBeGreaterThan(1);
     advance(DAY);
     const after = await run(nightly);
