@@ -18,7 +18,7 @@ const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/mirror/{
 
 /** Run with `npm run test:soak`. */
 export const SLOW: readonly string[] = [
-  'test/pipelines/{absence,alarms,damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
+  'test/pipelines/{absence,alarms,clocks,damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
   'test/pipelines/{model-found,nothing-new,origin,oversized,quarantine,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
   'test/pipelines/{learned-contract,observed,older-lake,plans,strange-members,survivors,unserved,unchanged,vacuum,week}.test.ts',
   'test/cli/{backup,data-tests,export,json,model,moved,signals,snapshots,vacuum,verify}.test.ts',

@@ -9,8 +9,8 @@ import { archiveRequest, changesRequest } from '../src/run/window.js';
  */
 export function incremental(options: JobOptions): Promise<RunResult> {
   return runJob('incremental', options, async (job) => {
-    await extractStream(job, 'cars', changesRequest(job));
-    await extractStream(job, 'archived_lots', archiveRequest(job));
+    await extractStream(job, 'cars', await changesRequest(job));
+    await extractStream(job, 'archived_lots', await archiveRequest(job));
     return reconcileModelPublish(job);
   });
 }

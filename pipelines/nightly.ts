@@ -9,7 +9,7 @@ export function nightly(options: JobOptions): Promise<RunResult> {
   return runJob('nightly', options, async (job) => {
     const { sources, referenceDays } = job.config;
     await extractStream(job, 'cars', { kind: 'full', parameters: CARS, sources });
-    await extractStream(job, 'archived_lots', archiveRequest(job));
+    await extractStream(job, 'archived_lots', await archiveRequest(job));
     await extractStream(job, 'statistics', { kind: 'full', parameters: {} });
     const isReferenceDue = minutesSince(job, 'manufacturers') > referenceDays * 1440;
     if (isReferenceDue) await extractReference(job, { everything: false });

@@ -43,6 +43,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
     }
     const fingerprints = await recordFingerprints(context, hasRows);
     const times = laterTimes(
+      job,
       passTimes(context.base, job.passes),
       // A damaged snapshot may have lost the rows of its last passes.
       carriers.find(({ isSound }) => isSound)?.manifest.last_pass_at,

@@ -176,6 +176,7 @@ export const settings = z.strictObject({
   ).prefault({}),
   iceberg: yes(),
   allowShrink: yes(),
+  allowSkew: yes(),
 });
 
 function sourcesProblem(ids: readonly number[]): string | undefined {

@@ -20,7 +20,7 @@ export interface ClientOptions
     Pick<RetryOptions, 'onRetry' | 'firstWait'> {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Called with the status and headers of every answer; with `failed` if none came. */
+  /** Called with the status and headers of every answer; with `failed` if none came. What it throws ends the request. */
   readonly onAnswer?: (status: number | 'failed', headers?: IncomingHttpHeaders) => void;
   /** Requests a second; undefined sets no limit. */
   readonly rate?: number | undefined;
@@ -93,8 +93,8 @@ export function createClient(options: ClientOptions) {
     let body: Readable | undefined;
     try {
       response = await request(url, { dispatcher: agent, headers, signal });
-      options.onAnswer?.(response.statusCode, response.headers);
       body = decoded(response.body, header(response.headers['content-encoding']));
+      options.onAnswer?.(response.statusCode, response.headers);
       const redacted = redactedBody(unzipped(body));
       // A list past its end may be answered without a body.
       if (response.statusCode === 204)

@@ -23,11 +23,13 @@ export function diskFullError(error: unknown, output: string): LotlakeError | un
   const message = messageOf(error).replaceAll(/\s*\n\s*/g, ' ');
   return new LotlakeError('LAKE_DISK_FULL', `there is no room to write below ${output}: ${message}`, {
     cause: error,
-    hint: 'the last snapshot stays current and landing keeps every page that was whole; free space (lotlake vacuum --dry-run tells what can go) and run the same command again',
+    hint: 'the last snapshot stays current and landing keeps every page that was whole; free space and run the same command again: lotlake vacuum removes what is past retention, also from a full disk, and lotlake vacuum --dry-run tells what that is',
   });
 }
 
-function isDiskFull(error: Error): boolean {
+/** Whether an error itself, and not a cause of it, says that a disk is full. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
   if (DISK_FULL_CODES.has(codeOf(error))) return true;
   return !(error instanceof LotlakeError) && DISK_FULL_MESSAGE.test(error.message);
 }

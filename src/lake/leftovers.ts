@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { changePass, listPasses } from '../land/pass.js';
 import type { BaseState } from './base.js';
+import { isDiskFull } from './lake-error.js';
 import type { Layout } from './layout.js';
 import { CLAIM, isProcess } from './lock.js';
 import { KEPT_DAYS, oldRuns } from './run-records.js';
@@ -114,14 +115,27 @@ export function removePass(folder: string): void {
   if (readdirSync(dirname(moved)).length === 0) rmdirSync(dirname(moved));
 }
 
-/** The trash is beside the parent of a snapshot or pass, because lake and landing may be on two disks. */
+/**
+ * The trash is beside the parent of a snapshot or pass, because lake and landing may be on two disks. If the disk is too full
+ * for that folder, what goes takes its place.
+ */
 export function moveAway(place: string): string {
   const trash = join(dirname(dirname(place)), TRASH);
-  mkdirSync(trash, { recursive: true });
-  const moved = join(trash, basename(place));
+  const moved = makeTrash(trash) ? join(trash, basename(place)) : trash;
   renameSync(place, moved);
   killPoint('vacuum.moved');
   return moved;
+}
+
+/** Makes the folder of the trash. Returns false if there is no room for it. */
+function makeTrash(trash: string): boolean {
+  try {
+    mkdirSync(trash, { recursive: true });
+    return true;
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    return false;
+  }
 }
 
 /** Marks the published passes that an earlier run left unmarked, because it was killed right after the switch. */

@@ -6,12 +6,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { jsonIn } from '../config/json.js';
 import { codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { LEASE } from '../config/settings.js';
+import { isDiskFull } from './lake-error.js';
 
 /** How often within a lease its holder renews a lock, and a process that waits for its end looks at it. */
 const RENEWALS = 6;
 const LOOKS = 60;
 
-/** Who works on an output folder. */
+/** Who works on an output folder. A lock on a full disk says only token, pid and ticks. */
 export interface Holder {
   /** Tells this lock from every other, also from later ones of the same process. */
   readonly token?: string | undefined;
@@ -21,8 +22,8 @@ export interface Holder {
   readonly place?: string | undefined;
   /** When the process began, in ticks since the boot, if the system says so. Another process may get its pid. */
   readonly ticks?: string | undefined;
-  readonly pipeline: string;
-  readonly started_at: string;
+  readonly pipeline?: string | undefined;
+  readonly started_at?: string | undefined;
   /** Seconds without a renewal after which another place may take the lock over. */
   readonly lease?: number | undefined;
 }
@@ -51,15 +52,14 @@ const held = new Set<string | undefined>();
 export async function takeLock(path: string, options: LockOptions) {
   mkdirSync(dirname(path), { recursive: true });
   const { pipeline, now, lease = LEASE } = options;
-  const token = randomBytes(8).toString('hex');
+  const token = randomBytes(6).toString('hex');
   const mine: Holder = {
     ...{ token, pid: process.pid, host: hostname(), place: placeOf(), ticks: ticksOf(process.pid) },
     ...{ pipeline, started_at: now.toISOString(), lease },
   };
-  const text = JSON.stringify(mine);
   held.add(token);
   try {
-    await makeLock(path, text, options);
+    const text = await makeLock(path, mine, options);
     return hold(path, text, token, options);
   } catch (error) {
     held.delete(token);
@@ -67,17 +67,19 @@ export async function takeLock(path: string, options: LockOptions) {
   }
 }
 
-/** Makes the lock, and removes a dead one first. */
-async function makeLock(path: string, text: string, options: LockOptions): Promise<void> {
-  // A symbolic link names the holder. It is made in one step, and takes no space on a full disk.
-  while (!create(path, text)) {
+/** Makes the lock, and removes a dead one first. Returns its text. */
+async function makeLock(path: string, mine: Holder, options: LockOptions): Promise<string> {
+  for (;;) {
+    // A symbolic link names the holder. It is made in one step.
+    const text = create(path, mine);
+    if (text !== undefined) return text;
     options.signal?.throwIfAborted();
     const found = readLock(path);
     if (found === undefined) continue;
     const end = await watch(path, found, options);
     const holder = holderIn(found);
     if (end === 'renewed') throw lockedError(path, holder);
-    if (end === 'gone') await removeDead(path, found, text, options);
+    if (end === 'gone') await removeDead(path, found, mine, options);
   }
 }
 
@@ -85,9 +87,9 @@ async function makeLock(path: string, text: string, options: LockOptions): Promi
  * Removes a dead lock. Only the process that makes the claim on it may, so no process removes a lock that another has
  * just taken. A claim whose maker died is a dead lock itself.
  */
-async function removeDead(path: string, dead: string, mine: string, options: LockOptions): Promise<void> {
+async function removeDead(path: string, dead: string, mine: Holder, options: LockOptions): Promise<void> {
   const claim = `${path}.${createHash('sha256').update(dead).digest('hex').slice(0, 12)}${CLAIM}`;
-  if (!create(claim, mine)) {
+  if (create(claim, mine) === undefined) {
     const other = readLock(claim);
     if (other === undefined) return;
     const end = await watch(claim, other, options);
@@ -191,13 +193,32 @@ function isAlive({ pid, place, ticks, token }: Holder): boolean | undefined {
   return place === undefined && !runs ? undefined : runs;
 }
 
-function create(path: string, text: string): boolean {
+/**
+ * Makes a lock and returns its text; undefined if there is one. On a full disk, a vacuum needs the lock before it can free
+ * space: a text of up to 59 bytes is kept in the entry of the link itself and takes no block (ext4, XFS, tmpfs), so such a
+ * lock says only what tells its holder from others. From other containers its holder looks like one of an older lotlake.
+ */
+function create(path: string, holder: Holder): string | undefined {
+  const { token, pid, ticks } = holder;
+  const [text, short] = [holder, { token, pid, ticks }].map((each) => JSON.stringify(each));
+  try {
+    return link(path, text);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    return link(path, short);
+  }
+}
+
+function link(path: string, text = ''): string | undefined {
   try {
     symlinkSync(text, path);
-    return true;
+    return text;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
+    if (codeOf(error) === 'EEXIST') return undefined;
+    // The system's error would name the text of the lock as a path.
+    throw error instanceof Error
+      ? Object.assign(error, { message: error.message.replace(`'${text}' -> `, ''), path })
+      : error;
   }
 }
 
@@ -238,7 +259,8 @@ export function lockedError(path: string, holder: Holder | undefined): LotlakeEr
 /** Says who holds a lock, such as `process 4711 on host a, which runs nightly since 2026-11-18T02:00:00.000Z`. */
 export function sayHolder({ pid, host, pipeline, started_at }: Holder): string {
   const on = host === undefined || host === hostname() ? '' : ` on host ${host}`;
-  return `process ${pid}${on}, which runs ${pipeline} since ${started_at}`;
+  const what = pipeline === undefined ? '' : `, which runs ${pipeline} since ${started_at}`;
+  return `process ${pid}${on}${what}`;
 }
 
 /** Field 22 of `/proc/<pid>/stat`; undefined on a system without it, and for an ended process. */

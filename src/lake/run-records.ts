@@ -202,9 +202,22 @@ export const reasonOf = ({ outcome, error }: Ended): string =>
   error === null ? outcome : `${error.code}: ${error.message}`;
 
 /** Bytes that an output folder takes, files with several names once, and those that its disk has left. */
-export function diskOf({ output }: Layout): NonNullable<RunRecord['disk']> {
+export function diskOf(layout: Layout): NonNullable<RunRecord['disk']> {
+  return { used_bytes: diskUse(realpathSync(layout.output)), free_bytes: freeIn(layout) };
+}
+
+function freeIn({ output }: Layout): number {
   const { bavail, bsize } = statfsSync(output);
-  return { used_bytes: diskUse(realpathSync(output)), free_bytes: bavail * bsize };
+  return bavail * bsize;
+}
+
+/** Bytes that the disk of an output folder has left; null if the folder cannot be read. */
+export function freeBytes(layout: Layout): number | null {
+  try {
+    return freeIn(layout);
+  } catch {
+    return null;
+  }
 }
 
 /** Nights over which growth is measured. */

@@ -83,7 +83,7 @@ export function planPasses<T extends PassManifest>(
   const keptOf = (stream: StreamName): number =>
     typeof keep === 'number' ? keep : (keep[stream] ?? DEFAULT_PASSES);
   const isHeld = (pass: T): boolean => pass.state === 'sealed' && lake.passes.has(pass.pass_id);
-  const proofs = passes.filter((pass) => isHeld(pass) && isProof(pass));
+  const proofs = passes.filter((pass) => isHeld(pass) && isProof(pass) && !isFromFuture(pass, lake));
   const cuts = new Map<StreamName, string>();
   for (const { stream } of passes) {
     if (cuts.has(stream)) continue;
@@ -94,9 +94,19 @@ export function planPasses<T extends PassManifest>(
   return going(passes, (pass) => {
     // A replay of vehicles also reads the archive feed of their night, so every list is kept at least as long as vehicles.
     const cut = [cuts.get(pass.stream) ?? '', cars].filter((at) => at !== undefined).sort()[0] ?? '';
+    if (isHeld(pass) && isFromFuture(pass, lake))
+      return 'published, and its clock was wrong: a later run published earlier times';
     return isHeld(pass) ? pastRetention(pass, cut) : useless(pass, lake);
   });
 }
+
+/**
+ * Whether a published pass began later than the last one that the lake knows over its stream: a run after it set that time
+ * back, so the clock of the pass was ahead. A rebuild would replay it last and bring old values back. The clock of this
+ * machine has no part in this, because it may be wrong, too.
+ */
+const isFromFuture = (pass: PassManifest, { lastPassAt }: LakeFacts): boolean =>
+  pass.kind !== 'lookup' && isProof(pass) && pass.started_at > (lastPassAt[pass.stream] ?? pass.started_at);
 
 /**
  * Whether a pass proves what the service has. For the feed of vehicles only a full pass does, because it alone shows what

@@ -27,6 +27,11 @@ const passSchema = z.object({
   complete: z.boolean(),
   started_at: z.string(),
   ended_at: z.string().nullable(),
+  /**
+   * Seconds by which the clock of the machine was ahead of the service's `Date`, which `started_at` follows; null if the
+   * service told no time, and in a pass of an older lotlake, whose times are the machine's.
+   */
+  clock_ahead: z.number().nullable().default(null),
   pages: z.int(),
   records: z.int(),
   bytes: z.int(),

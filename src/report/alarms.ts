@@ -4,10 +4,10 @@ import type { Row } from '../duck/session.js';
 import { driftIn } from '../lake/drift.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import type { Manifest } from '../lake/manifest.js';
-import { type RunRecord, readRuns, unresolvedRuns } from '../lake/run-records.js';
+import { freeBytes, growthOf, type RunRecord, readRuns, unresolvedRuns } from '../lake/run-records.js';
 import { ask } from '../query/ask.js';
 import { type Reading, readLake } from '../query/open-lake.js';
-import { clip, count, counted, printable, sumOf } from '../query/printable.js';
+import { clip, count, counted, megabytes, printable, sumOf } from '../query/printable.js';
 import { dateOf, instant, label, percent, unique } from './format.js';
 
 /** Something that somebody should look at. */
@@ -43,7 +43,7 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
 /** Reads the standing of a snapshot, by default the published one. Without a snapshot it has only alarms of failed runs. */
 export async function lakeStanding(config: Config, reading: Pick<Reading, 'choice' | 'signal'> = {}) {
   const layout = layoutOf(config.output);
-  if (currentSnapshot(layout) === undefined) return { alarms: failedRuns(layout) };
+  if (currentSnapshot(layout) === undefined) return { alarms: ownAlarms(layout) };
   return readLake(config, { ...reading, named: 'data_health passes' }, ({ session, manifest }) =>
     readStanding(session.connection, layout, manifest),
   );
@@ -54,7 +54,7 @@ export async function readStanding(connection: DuckDBConnection, layout: Layout,
   const figures = await ask(connection, 'report/standing');
   return {
     alarms: [
-      ...failedRuns(layout),
+      ...ownAlarms(layout),
       ...leftOutModels(layout, manifest),
       ...figures.filter((row) => row.is_alarm === true).map(alarmOf),
     ],
@@ -105,6 +105,29 @@ export function failedRuns(layout: Layout): Alarm[] {
       },
     ];
   });
+}
+
+/** Alarms that do not need a snapshot: runs that failed, and a disk that is nearly full. */
+export const ownAlarms = (layout: Layout): Alarm[] => [
+  ...failedRuns(layout),
+  ...diskAlarm(readRuns(layout), freeBytes(layout)),
+];
+
+/** Bytes without which no run can begin, however little a night adds. */
+const LEAST_FREE = 16e6;
+
+/**
+ * The alarm of a disk that has less left than a night adds, or next to nothing.
+ * @param free bytes left; null if the folder cannot be read
+ */
+export function diskAlarm(runs: readonly RunRecord[], free: number | null): Alarm[] {
+  const growth = growthOf(runs) ?? 0;
+  const last = runs.at(-1);
+  if (free === null || last === undefined || free > Math.max(growth, LEAST_FREE)) return [];
+  const adds = growth > 0 ? `, and a night adds ${megabytes(growth)}` : '';
+  const what = `the disk of the lake has ${megabytes(free)} left${adds}: make room, or run lotlake vacuum`;
+  const { started_at } = last;
+  return [{ pipeline: label(last.pipeline), started_at, subject: 'disk', metric: 'free_bytes', what }];
 }
 
 /** Models of the user that failed in the run that published a snapshot. */

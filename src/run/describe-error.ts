@@ -1,4 +1,5 @@
 import { constants, tmpdir } from 'node:os';
+import { dirname } from 'node:path';
 import { causesOf, codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { diskFullError } from '../lake/lake-error.js';
 import hints from './system-hints.json' with { type: 'json' };
@@ -16,7 +17,8 @@ const DUCKDB_ERROR = /^[A-Z][A-Za-z ]* Error: /;
 export function describeError(error: unknown): LotlakeError {
   if (error instanceof LotlakeError) return error;
   const paths = causesOf(error).map((each): unknown => Reflect.get(each, 'path'));
-  const full = diskFullError(error, paths.find((path) => typeof path === 'string') ?? tmpdir());
+  const path = paths.find((path) => typeof path === 'string');
+  const full = diskFullError(error, path === undefined ? tmpdir() : dirname(path));
   if (full !== undefined) return full;
   for (const cause of causesOf(error)) {
     const name = String(codeOf(cause));

@@ -10,7 +10,8 @@ import { abandon, findOrOpen } from './find-pass.js';
 import { watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
 import { loadPass } from './load-pass.js';
-import { isScroll, type List, type RequestParameters, walkPass } from './walk-pass.js';
+import { isScroll } from './probe.js';
+import { type List, type RequestParameters, walkPass } from './walk-pass.js';
 
 /** What one pass requests. */
 export interface StreamRequest {

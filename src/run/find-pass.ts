@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import {
+  changePass,
   damagedFiles,
   endPass,
   findPasses,
   isWhole,
+  listPasses,
   openPass,
   type Pass,
   type PassRequest,
@@ -13,7 +15,9 @@ import {
 } from '../land/pass.js';
 import { walkContract } from '../service/contract/node.js';
 import { type StreamName, streams } from '../service/streams.js';
+import { isFuture } from './clock.js';
 import type { Job } from './job.js';
+import { askTime } from './probe.js';
 
 /** An older open pass is not resumed: too much has moved since. */
 const RESUME_HOURS = 12;
@@ -49,27 +53,33 @@ export async function findOrOpen(
     job.reporter.warn(
       `${folder} is left where it is, and this run does without it: ${reason}; bring the file back, or move the folder away`,
     );
+  const left = passes.filter(
+    ({ manifest }) => manifest.kind === kind && manifest.state !== 'abandoned' && !manifest.published,
+  );
+  const ageOf = ({ manifest }: Pass): number => job.now().getTime() - Date.parse(manifest.started_at);
+  const isResumable = (pass: Pass): boolean =>
+    !isFuture(job, pass.manifest) && ageOf(pass) < RESUME_HOURS * 3_600_000;
+  // A wrong clock must not set a good pass aside.
+  if (!left.every(isResumable)) await askTime(job);
   const starts = [
     ...passes
-      .filter(({ manifest: { kind, published } }) => kind === 'full' && published)
+      .filter(({ manifest }) => manifest.kind === 'full' && manifest.published && !isFuture(job, manifest))
       .map(({ manifest }) => manifest.started_at),
     // An unreadable pass may have been published, so it is left alone.
     ...unreadable.flatMap(({ pass_id }) => startIn(pass_id) ?? []),
   ];
   const newest = starts.sort().at(-1) ?? '';
-  const left = passes.filter(
-    ({ manifest }) => manifest.kind === kind && manifest.state !== 'abandoned' && !manifest.published,
-  );
   let found: Pass | undefined;
   for (const pass of left.reverse()) {
-    const age = job.now().getTime() - Date.parse(pass.manifest.started_at);
     // A later full pass covers this one. Reconcile keeps what later windows and lookups saw.
     const isNewest = pass.manifest.started_at > newest;
     const isSame = isSameRequest(pass.manifest, query, job.now());
-    let reason = isSame
-      ? 'left behind, and older than a later full pass or than 12 hours'
-      : 'left behind by another request';
-    if (isSame && isNewest && age < RESUME_HOURS * 3_600_000 && found === undefined) {
+    let reason = isFuture(job, pass.manifest)
+      ? fromFuture(pass)
+      : isSame
+        ? 'left behind, and older than a later full pass or than 12 hours'
+        : 'left behind by another request';
+    if (isSame && isNewest && isResumable(pass) && found === undefined) {
       found = await withoutDamage(job, pass);
       reason = 'left behind without all of its pages, which cannot be asked for one by one';
     }
@@ -77,14 +87,39 @@ export async function findOrOpen(
     abandon(job, pass, reason);
     job.reporter.warn(`pass ${pass.manifest.pass_id} of ${stream} is abandoned: ${reason}`);
   }
-  if (found === undefined)
-    return openPass(
-      job.layout.landing,
-      { stream, run_id: job.runId, origin: job.config.origin ?? null, kind, request: query, contract },
-      job.now(),
-    );
+  if (found === undefined) {
+    const origin = job.config.origin ?? null;
+    return open(job, { stream, run_id: job.runId, origin, kind, request: query, contract });
+  }
   job.reporter.step('resume', `pass ${found.manifest.pass_id} of ${stream} with ${found.pages.length} pages`);
   return found;
+}
+
+const fromFuture = ({ manifest }: Pass): string =>
+  `it began in the future (${manifest.started_at}), by a clock that was wrong; its list is read again`;
+
+/**
+ * Abandons the unpublished passes from the future that no request of this run came upon, such as one over the catalog, so
+ * that a vacuum can remove them. Called when the service has told its time, if it does.
+ */
+export function setFutureAside(job: Job): void {
+  for (const pass of listPasses(job.layout.landing)) {
+    const { state, published, pass_id, stream, run_id } = pass.manifest;
+    const isUsed = published || run_id === job.runId;
+    if (state === 'abandoned' || isUsed || !isFuture(job, pass.manifest)) continue;
+    abandon(job, pass, fromFuture(pass));
+    job.reporter.warn(`pass ${pass_id} of ${stream} is abandoned: ${fromFuture(pass)}`);
+  }
+}
+
+/** Opens a pass. Its start follows the clock of the service, as soon as an answer has told it. */
+function open(job: Job, request: PassRequest): Pass {
+  const start = job.now();
+  const pass = openPass(job.layout.landing, request, start);
+  job.clock.whenKnown((clock_ahead, late) =>
+    changePass(pass.folder, { clock_ahead, started_at: new Date(start.getTime() - late).toISOString() }),
+  );
+  return pass;
 }
 
 /**

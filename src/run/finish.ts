@@ -23,6 +23,7 @@ import { commentViews, inWarehouse } from '../publish/warehouse.js';
 import { count, counted, sumOf } from '../query/printable.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
 import { parquetOf } from '../reconcile/write.js';
+import { setFutureAside } from './find-pass.js';
 import { recordFingerprints } from './fingerprints.js';
 import { type Job, knownOrigin } from './job.js';
 import { balance, type Merged, reconcileInto, recordRun } from './merge.js';
@@ -58,6 +59,7 @@ export async function reconcileModelPublish(
     const { base, target, runId } = job;
     assertKnown(job);
     assertReadable(job);
+    setFutureAside(job);
     if (base !== undefined && (await isNothingNew(job, base, closings))) return await keepCurrent(job, base);
     const startedAt = job.startedAt.toISOString();
     const given = { target, base, runId, startedAt, allowShrink: job.config.allowShrink };

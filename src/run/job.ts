@@ -20,6 +20,7 @@ import type { LoadedPass } from '../load/loader.js';
 import { readModels, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
+import { openClock, type RunClock } from './clock.js';
 import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder, recordUnbegun } from './recorder.js';
 
@@ -91,6 +92,8 @@ export interface Job extends JobOptions {
   /** Members that the contract does not know, with the run that first reported each; null for this run. */
   readonly drift: (DriftReport & { readonly since: string | null })[];
   readonly recorder: Recorder;
+  readonly clock: RunClock;
+  /** This moment by the clock of the service, once an answer has told it; see {@link openClock}. */
   now(): Date;
   /** The client of the service, opened at the first call. Throws LAKE_ORIGIN. */
   client(): Client;
@@ -98,15 +101,16 @@ export interface Job extends JobOptions {
 
 /**
  * Runs a pipeline under the lock of its output folder and always cleans up after it. Throws LAKE_LOCKED, LAKE_OVERTAKEN,
- * LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY, ConfigError for own seeds, MODEL_* for own models, and the errors of the stages.
+ * LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY, RUN_CLOCK, ConfigError for own seeds, MODEL_* for own models, and the errors of the stages.
  */
 export async function runJob<T extends { readonly published: boolean }>(
   pipeline: string,
   options: JobOptions,
   work: (job: Job) => Promise<T>,
 ): Promise<T> {
-  const now = options.now ?? (() => new Date());
   const { modelling, config } = options;
+  const clock = openClock(options.now ?? (() => new Date()), config);
+  const { now } = clock;
   const layout = layoutOf(config.output);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
@@ -119,9 +123,9 @@ export async function runJob<T extends { readonly published: boolean }>(
   });
   killPoint('job.locked');
   const began = currentSnapshot(layout);
-  const startedAt = now();
-  const runId = newId(startedAt);
+  const runId = newId(now());
   const recorder = openRecorder({ ...options, now, pipeline, runId, token: lock.token });
+  clock.whenKnown((_, late) => recorder.shift(late));
   const observers = openObservers(options);
   const folder = join(layout.work, runId);
   const target = join(layout.snapshots, runId);
@@ -168,7 +172,9 @@ export async function runJob<T extends { readonly published: boolean }>(
       reporter,
       pipeline,
       runId,
-      startedAt,
+      get startedAt() {
+        return new Date(recorder.record.started_at);
+      },
       layout,
       session,
       schemas,
@@ -182,11 +188,15 @@ export async function runJob<T extends { readonly published: boolean }>(
       passes: [],
       drift: [],
       recorder,
+      clock,
       now,
       client: () => {
         if (client === undefined) assertOrigin({ base, layout, config });
         client ??= openClient(config, {
-          onAnswer: recorder.answered,
+          onAnswer: (status, headers) => {
+            recorder.answered(status);
+            if (headers !== undefined) clock.hear(headers, reporter.warn);
+          },
           onRetry: (error, attempt, wait) => {
             recorder.record.retries++;
             reporter.warn(

@@ -94,6 +94,17 @@ export function openRecorder({ config, settings = [], reporter, token, ...run }:
       Object.assign(record.stages.at(-1)?.counts ?? {}, counts);
       if (performance.now() - written > INTERVAL) write();
     },
+    /** Corrects the times so far, which are `late` milliseconds too late. */
+    shift(late: number): void {
+      if (late === 0) return;
+      const corrected = (time: string): string => new Date(Date.parse(time) - late).toISOString();
+      record.started_at = corrected(record.started_at);
+      for (const stage of record.stages) {
+        stage.started_at = corrected(stage.started_at);
+        if (stage.ended_at !== null) stage.ended_at = corrected(stage.ended_at);
+      }
+      write();
+    },
     /** Counts the answer to a request by its status; `failed` if there was none. */
     answered(status: number | 'failed'): void {
       record.requests[status] = (record.requests[status] ?? 0) + 1;

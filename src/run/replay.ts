@@ -11,6 +11,7 @@ import { type Problem, verifyFiles } from '../lake/verify.js';
 import type { LandedPage } from '../land/page.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
 import { describeSnapshot } from '../publish/publish.js';
+import { isFuture } from './clock.js';
 import { recordFingerprints, watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
 import { loadPass, progressOf } from './load-pass.js';
@@ -85,9 +86,15 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
   const { passes, unreadable } = findPasses(job.layout.landing);
   for (const pass of unreadable) leaveOut(job, pass, known);
   for (const pass of passes) {
-    const { state, published, pass_id, run_id, pages } = pass.manifest;
+    const { state, published, pass_id, run_id, pages, started_at } = pass.manifest;
     // The lake was not made from a night that was never published.
     if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
+    if (isFuture(job, pass.manifest)) {
+      job.reporter.warn(
+        `${pass.folder} is set aside: it began in the future (${started_at}), by a clock that was wrong; what the published snapshot knows of it is carried over`,
+      );
+      continue;
+    }
     if (!isWhole(pass))
       throw new LotlakeError('LAND_FAILED', `${pass.folder} has ${pass.pages.length} of its ${pages} pages`, {
         hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',

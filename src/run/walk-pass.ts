@@ -1,7 +1,5 @@
 import { killPoint } from '../config/kill-point.js';
 import { rows } from '../duck/session.js';
-import { readJson } from '../extract/client.js';
-import { ATTEMPTS, isOfPage } from '../extract/in-pieces.js';
 import type { Source, WalkResult } from '../extract/page-sink.js';
 import { walkScroll } from '../extract/scroll.js';
 import { walk } from '../extract/walk.js';
@@ -14,10 +12,11 @@ import { sinksOf } from '../land/sink.js';
 import { enumerations } from '../service/contract/enumerations.js';
 import { isFailure } from '../service/errors.js';
 import { requests } from '../service/requests.js';
-import { type Stream, streams } from '../service/streams.js';
+import { streams } from '../service/streams.js';
 import { vehicleIds } from './fingerprints.js';
 import type { Job } from './job.js';
 import { progressOf } from './load-pass.js';
+import { isScroll, probe } from './probe.js';
 
 /** One of the lists of a stream. */
 export interface List {
@@ -40,10 +39,6 @@ interface PassWalk {
   readonly lists: readonly List[];
   readonly changes: Changes | undefined;
 }
-
-/** Whether the pages of a stream are requested as a scroll. */
-export const isScroll = ({ config }: Job, { name }: Stream): boolean =>
-  name === 'cars' && config.paging === 'scroll';
 
 type Walked = WalkResult & { readonly list: List };
 
@@ -199,29 +194,15 @@ async function hiddenSources({ job }: PassWalk, among: readonly number[] | null)
     `select distinct domain_id from ${globRelation(snapshot, 'lots', true)}
     where not archived and domain_id in (${candidates.join(', ')}) order by domain_id`,
   );
-  const probe = async (selected: { readonly domain_id?: number }): Promise<unknown> => {
-    // A host that offers scrolls may not offer pages.
-    const { path, query } = isScroll(job, streams.cars)
-      ? requests.carsScroll.from({ ...selected, limit: 1 })
-      : requests.cars.from({ ...selected, per_page: 1 });
-    const get = (page: object, attempts?: number): Promise<unknown> =>
-      job.client().get(path, { ...query, ...page }, readJson, job.signal, attempts);
-    if (isScroll(job, streams.cars)) return await get({});
-    return await get({}, ATTEMPTS).catch((error: unknown) => {
-      // The service may be unable to serve just this record.
-      if (!isOfPage(error)) throw error;
-      return get({ page: 2 });
-    });
-  };
   const hidden: number[] = [];
   for (const { domain_id } of listed) {
     const source = Number(domain_id);
     try {
-      await probe({ domain_id: source });
+      await probe(job, { domain_id: source });
     } catch (error) {
       if (!isFailure(error, 'SERVICE_SOURCE_REFUSED', 'SERVICE_BAD_REQUEST')) throw error;
       // A 400 is about the source if the same request without the source succeeds.
-      if (error.code === 'SERVICE_BAD_REQUEST') await probe({});
+      if (error.code === 'SERVICE_BAD_REQUEST') await probe(job, {});
       hidden.push(source);
     }
   }

@@ -1,11 +1,14 @@
 import { ConfigError } from '../config/lotlake-error.js';
+import { SKEW } from '../extract/clock.js';
 import type { BaseState } from '../lake/base.js';
 import type { Manifest } from '../lake/manifest.js';
 import type { LoadedPass } from '../load/loader.js';
 import { MOST_MINUTES } from '../service/limits.js';
 import type { StreamName } from '../service/streams.js';
+import { isFuture } from './clock.js';
 import type { StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';
+import { askTime } from './probe.js';
 
 /** Requests totals explicitly, because account defaults differ (service.md). */
 const PAGED = { simple_paginate: false } as const;
@@ -14,27 +17,39 @@ const PAGED = { simple_paginate: false } as const;
 export const CARS = { ...PAGED, prices_history: true } as const;
 
 /** Minutes by which a window starts before the last pass did: clocks differ, and updates arrive late. */
-const OVERLAP_MINUTES = 60;
+const OVERLAP_MINUTES = SKEW.refused / 60;
 
-/** Requests the archive since the last archive pass in the lake, with an overlap; the whole archive if that is too long ago. */
-export function archiveRequest(job: Job): StreamRequest {
+/**
+ * Requests the archive since the last archive pass in the lake, with an overlap; the whole archive if that is too long ago,
+ * or in the future.
+ */
+export async function archiveRequest(job: Job): Promise<StreamRequest> {
+  await askTime(job);
   const elapsed = minutesSince(job, 'archived_lots');
   if (elapsed > MOST_MINUTES) return { kind: 'full', parameters: PAGED };
   return { kind: 'window', parameters: { ...PAGED, minutes: windowOf(elapsed) } };
 }
 
 /**
- * Requests what changed in the feed since the last feed pass in the lake, with an overlap. Throws ConfigError if no window
- * reaches back that far.
+ * Requests what changed in the feed since the last feed pass in the lake, with an overlap; the whole feed if that pass is in
+ * the future. Throws ConfigError if there is none, or no window reaches back that far.
  */
-export function changesRequest(job: Job): StreamRequest {
+export async function changesRequest(job: Job): Promise<StreamRequest> {
   const { sources } = job.config;
-  const elapsed = minutesSince(job, 'cars', sources);
-  if (elapsed === Number.POSITIVE_INFINITY)
+  const last = lastStart(job, 'cars', sources);
+  if (last === undefined)
     throw new ConfigError(
       `there is no full pass to add changes to${sources === undefined ? '' : ` for each of the sources ${sources.join(', ')}`}`,
       'a full pass is due: lotlake run nightly',
     );
+  await askTime(job);
+  if (isAhead(job, last)) {
+    job.reporter.warn(
+      `the last pass over /cars in the lake began at ${new Date(last).toISOString()}, which is in the future, by a clock that was wrong: this run reads the whole feed`,
+    );
+    return { kind: 'full', parameters: CARS, sources };
+  }
+  const elapsed = minutesSince(job, 'cars', sources);
   if (elapsed > MOST_MINUTES) {
     const since = `the last pass over /cars began ${(elapsed / 1440).toFixed(1)} days ago`;
     throw new ConfigError(
@@ -50,18 +65,36 @@ export function changesRequest(job: Job): StreamRequest {
 const windowOf = (elapsed: number): number => Math.min(Math.ceil(elapsed) + OVERLAP_MINUTES, MOST_MINUTES);
 
 /**
- * Minutes since the start of the last whole pass over a stream in the lake; infinite if there is none. With `sources`, each
- * of them has a last pass, and the earliest of these counts.
+ * Minutes since the start of the last whole pass over a stream in the lake, as {@link lastStart} has it; infinite if there is
+ * none. A pass in the future had a wrong clock and says nothing: infinite, too.
  */
 export function minutesSince(job: Job, stream: StreamName, sources?: readonly number[]): number {
-  const last = job.base?.manifest.last_pass_at ?? {};
+  const last = lastStart(job, stream, sources);
+  if (last === undefined || isAhead(job, last)) return Number.POSITIVE_INFINITY;
+  return (job.now().getTime() - last) / 60_000;
+}
+
+/**
+ * Start of the last whole pass over a stream in the lake, in milliseconds; undefined if there is none. With `sources`, each of
+ * them has a last pass, and the earliest of these counts.
+ */
+function lastStart(
+  { base }: Pick<Job, 'base'>,
+  stream: StreamName,
+  sources?: readonly number[],
+): number | undefined {
+  const last = base?.manifest.last_pass_at ?? {};
   const startOf = (name: string): number => Date.parse(last[name] ?? '') || Number.NEGATIVE_INFINITY;
   const allSources = startOf(stream);
   const starts = sources?.map((source) => Math.max(allSources, startOf(streamOf(stream, source)))) ?? [
     allSources,
   ];
-  return (job.now().getTime() - Math.min(...starts)) / 60_000;
+  const earliest = Math.min(...starts);
+  return earliest === Number.NEGATIVE_INFINITY ? undefined : earliest;
 }
+
+/** Whether a last pass began after this moment. A window has whole minutes, so less than one is not ahead. */
+const isAhead = ({ now }: Pick<Job, 'now'>, start: number): boolean => start - now().getTime() >= 60_000;
 
 type PassTimes = Manifest['last_pass_at'];
 
@@ -75,10 +108,14 @@ export function passTimes(base: BaseState | undefined, passes: readonly LoadedPa
   return { ...base?.manifest.last_pass_at, ...Object.fromEntries(merged) };
 }
 
-/** The later start for each stream: a rebuild may replay older passes than the snapshot knew that it carries over. */
-export function laterTimes(replayed: PassTimes, known: PassTimes | undefined): PassTimes {
+/**
+ * The later start for each stream: a rebuild may replay older passes than the snapshot knew that it carries over. What the
+ * snapshot has from the future is left out.
+ */
+export function laterTimes(job: Pick<Job, 'now'>, replayed: PassTimes, known: PassTimes = {}): PassTimes {
   const latest = { ...replayed };
-  for (const [name, at] of Object.entries(known ?? {})) if (at > (latest[name] ?? '')) latest[name] = at;
+  for (const [name, started_at] of Object.entries(known))
+    if (started_at > (latest[name] ?? '') && !isFuture(job, { started_at })) latest[name] = started_at;
   return latest;
 }
 

@@ -177,7 +177,7 @@ let sandbox: Sandbox;
 const proxy = createServer().on('connect', (_, socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'));
 const folders: ReturnType<typeof temporaryFolder>[] = [];
 beforeAll(async () => {
-  sandbox = await startSandbox({ vehicles: 20, plan: 'small', domains: [1, 3] });
+  sandbox = await startSandbox({ vehicles: 20, plan: 'small', domains: [1, 3], date: () => new Date() });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
 });
 afterEach(() => {

@@ -187,6 +187,15 @@ describe('passes that a vacuum removes', () => {
     expect(going(all, 1)).toEqual(['cars full 01 of 12', 'cars full 01 of 1']);
   });
 
+  it('include a published one from the future, which does not count as one of the last', () => {
+    const all = passes('cars full 01', 'cars full 02', 'cars full 03', 'cars lookup 08', 'cars full 09');
+    const facts = { lastPassAt: { cars: '2026-11-03T02:00:00.000Z' } };
+    expect(going(all, 3, facts)).toEqual(['cars full 09']);
+    expect(going(all, 2, facts)).toEqual(['cars full 01', 'cars full 09']);
+    // The last pass itself, whatever the clock says now.
+    expect(going(all, 4, { lastPassAt: { cars: '2026-11-09T02:00:00.000Z' } })).toEqual([]);
+  });
+
   it('include those without a record, which a rebuild does not need', () => {
     const all = passes('cars full 01', 'cars window 02!empty', 'duplicates full 02!empty', 'cars window 03');
     expect(going(all, 3)).toEqual(['cars window 02!empty', 'duplicates full 02!empty']);

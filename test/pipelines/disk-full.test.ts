@@ -134,6 +134,52 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped if users cannot
   });
 });
 
+/** Leaves no byte free, and then vacuums. Half a page that is left over would be enough for a lock. */
+const FULL = `
+  mount -t tmpfs -o size=48m tmpfs "$LOTLAKE_OUTPUT" && cp -a "$FIRST/." "$LOTLAKE_OUTPUT/" || exit 1
+  cat /dev/zero > "$LOTLAKE_OUTPUT/ballast" 2> /dev/null
+  free() { df -B1 --output=avail "$LOTLAKE_OUTPUT" | tail -1 >> "$RESULTS/free"; }
+  run() { "$NODE" "$CLI" "$@" > "$RESULTS/$1.out" 2> "$RESULTS/$1.err"; echo $? > "$RESULTS/$1.code"; }
+  free
+  run status
+  run run nightly
+  run vacuum
+  free
+  ls -A "$LOTLAKE_OUTPUT" "$LOTLAKE_OUTPUT/lake" > "$RESULTS/left"`;
+
+describe.skipIf(!isMountable)('a disk without a free byte (skipped if users cannot mount)', () => {
+  const resultOf = (name: string): string => readFileSync(inFolder('full', name), 'utf8');
+
+  beforeAll(async () => {
+    for (const name of ['full', 'full-disk']) mkdirSync(inFolder(name));
+    const retention = { LOTLAKE_KEEP_SNAPSHOTS: '1', LOTLAKE_KEEP_DAYS: '0' };
+    const place = { url: sandbox.url, output: inFolder('full-disk'), env: { ...env, ...retention } };
+    const given = { ...placeEnv(place), FIRST: inFolder('undisturbed'), RESULTS: inFolder('full') };
+    const { code, err } = await shell(FULL, given, UNSHARE);
+    expect(code, err).toBe(0);
+  });
+
+  it('is an alarm', () => {
+    expect(resultOf('status.code'), resultOf('status.err')).toBe('0\n');
+    expect(resultOf('status.out')).toMatch(/, disk: the disk of the lake has 0\.0 MB left/);
+  });
+
+  it('ends a run with the name of the folder, and without the text of its lock', () => {
+    expect(resultOf('run.code')).toBe('1\n');
+    expect(resultOf('run.err')).toContain(`no room to write below ${inFolder('full-disk')}`);
+    expect(resultOf('run.err')).toContain('[LAKE_DISK_FULL]');
+    expect(resultOf('run.err')).not.toContain('{"');
+  });
+
+  it('is mended by a vacuum', () => {
+    expect(resultOf('vacuum.code'), resultOf('vacuum.err')).toBe('0\n');
+    const [before, after] = resultOf('free').trim().split('\n').map(Number);
+    expect(before).toBe(0);
+    expect(after).toBeGreaterThan(100_000);
+    expect(resultOf('left')).not.toMatch(/lotlake\.lock|\.trash/);
+  });
+});
+
 describe('a run with a limit on file sizes', () => {
   const output = inFolder('limited');
   beforeAll(() => {

@@ -128,7 +128,8 @@ describe('an incremental run', () => {
       ...due,
       message: expect.stringContaining('3.0 days ago'),
     });
-    expect(stage.sandbox.requests.length).toBe(sent);
+    // The clock of the machine may be wrong, so it asks the service for its time.
+    expect(stage.sandbox.requests.length).toBe(sent + 1);
     await expect(stage.night()).resolves.toBeDefined();
   });
 

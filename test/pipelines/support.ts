@@ -86,6 +86,8 @@ export async function serve(
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
     requests.push(`${url.pathname}${url.search}`);
     const { status = 200, body } = respond(url, request);
+    // The clocks of the runs are not this machine's.
+    response.sendDate = false;
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });

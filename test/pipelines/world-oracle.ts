@@ -153,6 +153,7 @@ export async function standBetween(
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', sandbox.url);
+    response.sendDate = false;
     const turned = turn(url);
     if (!(turned instanceof URL)) {
       response.writeHead(turned.status, { 'content-type': 'application/json' });

@@ -34,6 +34,10 @@ export const run = command({
         'rebuild: what types and flattens the landed records; Spark by the command of LOTLAKE_SPARK_SUBMIT',
     },
     'allow-shrink': { type: 'boolean', describe: 'archive for absence past the shrink guard' },
+    'allow-skew': {
+      type: 'boolean',
+      describe: 'run even if the clock of this machine is far off; the time comes from the service',
+    },
     iceberg: { type: 'boolean', describe: 'write Iceberg metadata, too' },
     sources: { type: 'string', describe: 'sources to ask for one by one, such as 1,3' },
     verbose: {
@@ -47,8 +51,8 @@ export const run = command({
   },
   async run(given, effects) {
     const { pipeline, sandbox, everything, engine, verbose, quiet, json, print } = given;
-    const { allowShrink, iceberg, sources, logFormat, logFile } = given;
-    const input = { ...given.input, allowShrink, iceberg, sources, logFormat, logFile };
+    const { allowShrink, allowSkew, iceberg, sources, logFormat, logFile } = given;
+    const input = { ...given.input, allowShrink, allowSkew, iceberg, sources, logFormat, logFile };
     const defaults = sandbox ? SANDBOX : {};
     const settingsOf = (service: Settings) => readSettings(input, effects, { defaults, service });
     /** Throws whatever refuses the run before it begins. */

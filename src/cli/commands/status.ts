@@ -9,8 +9,8 @@ import { count, counted, megabytes, printable, sumOf } from '../../query/printab
 import {
   alarmLine,
   driftText,
-  failedRuns,
   lakeStanding,
+  ownAlarms,
   rejectedText,
   type Standing,
 } from '../../report/alarms.js';
@@ -138,7 +138,7 @@ function diskIn({ output }: Config, records: readonly RunRecord[]) {
   }
 }
 
-/** The standing of the lake; if the snapshot cannot be read, only the alarms of failed runs, and the reason. */
+/** The standing of the lake; if the snapshot cannot be read, only the alarms that do not need one, and the reason. */
 type LakeStanding = (Standing | Pick<Standing, 'alarms'>) & { readonly unknown?: string };
 
 /** A snapshot that cannot be read, such as one of an older lotlake, must not hide the rest of the status. */
@@ -146,7 +146,7 @@ async function standingIn(config: Config, layout: Layout): Promise<LakeStanding>
   try {
     return await lakeStanding(config);
   } catch (error) {
-    return { alarms: failedRuns(layout), unknown: messageOf(error).split('\n')[0] ?? '' };
+    return { alarms: ownAlarms(layout), unknown: messageOf(error).split('\n')[0] ?? '' };
   }
 }
 
@@ -161,7 +161,8 @@ function runningIn(layout: Layout, records: readonly RunRecord[], now: Date) {
   const ago = Math.max(0, now.getTime() - found.renewedAt.getTime()) / 1000;
   const renewed_seconds_ago = found.runs === undefined ? Math.round(ago) : null;
   const stage = records.findLast(({ outcome }) => outcome === 'running')?.stages.at(-1) ?? null;
-  return { pid, host: host ?? null, pipeline, started_at, stage, renewed_seconds_ago };
+  const what = { pipeline: pipeline ?? null, started_at: started_at ?? null };
+  return { pid, host: host ?? null, ...what, stage, renewed_seconds_ago };
 }
 
 type Report = Awaited<ReturnType<typeof statusOf>>;
@@ -233,5 +234,6 @@ function runningText(running: NonNullable<Report['running']>): string {
     ago === null
       ? ''
       : ` on host ${host ?? 'unknown'}, out of sight from here; last sign of life ${ago} s ago`;
-  return `${pipeline} as process ${pid} since ${started_at}${at}${counts.length === 0 ? '' : ` (${counts.join(', ')})`}${elsewhere}`;
+  const since = started_at === null ? '' : ` since ${started_at}`;
+  return `${pipeline ?? 'a command'} as process ${pid}${since}${at}${counts.length === 0 ? '' : ` (${counts.join(', ')})`}${elsewhere}`;
 }

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.js';
 import { causesOf, codeOf, LotlakeError } from '../../config/lotlake-error.js';
 import { sources } from '../../config/settings.js';
 import { type Answer, assertService, type Client, createClient, readJson } from '../../extract/client.js';
+import { aheadText, SKEW, secondsAhead } from '../../extract/clock.js';
 import { proxyOf } from '../../extract/proxy.js';
 import { isFailure, ServiceError } from '../../service/errors.js';
 import { pageSizes } from '../../service/limits.js';
@@ -10,9 +11,6 @@ import type { DoctorContext, Finding } from './local.js';
 
 /** Seconds without a byte after which a check gives up; a run waits longer. */
 const PATIENCE = 20;
-
-/** Most seconds between the clocks before a warning, and before a failure. */
-const SKEW = { warning: 30, failed: 300 };
 
 /** A service that answered a request for a page of `/cars`. */
 type Reached = Awaited<ReturnType<typeof checkNetwork>>['value'];
@@ -28,9 +26,8 @@ export async function checkNetwork(
   let ahead: number | undefined;
   const client = createClient({
     ...{ baseUrl, apiKey, rate: config.rate, retryBudget: 0, timeout: Math.min(config.timeout, PATIENCE) },
-    onAnswer: (_, { date } = {}) => {
-      const theirs = Date.parse(String(date));
-      ahead ??= Number.isNaN(theirs) ? undefined : (now().getTime() - theirs) / 1000;
+    onAnswer: (_, headers = {}) => {
+      ahead ??= secondsAhead(headers, now());
     },
   });
   const perPage = Math.min(config.perPage, pageSizes.cars.most);
@@ -84,20 +81,14 @@ function withHint(error: ServiceError, through: string): LotlakeError {
   return new LotlakeError(code, message, { outcome, retryable, cause, hint });
 }
 
-/** Compares the clock with the service's clock. Windows of changes and ages of prices follow the clock here. */
+/** Compares the clock with the service's clock, as a run does. */
 export function checkClock({ ahead }: Reached): Finding {
   if (ahead === undefined) return { text: 'the service does not tell its time' };
-  const seconds = Math.round(Math.abs(ahead));
-  const size =
-    seconds < 120
-      ? `${seconds} s`
-      : seconds < 7200
-        ? `${Math.round(seconds / 60)} minutes`
-        : `${Math.round(seconds / 3600)} hours`;
-  const text = `the clock of this machine is ${size} ${ahead < 0 ? 'behind' : 'ahead of'} the one of the service`;
-  const hint = 'set the clock of this machine, such as by NTP; ages of prices and sales follow it';
-  if (seconds > SKEW.failed) throw new LotlakeError('SYSTEM_FAILED', text, { hint });
-  return seconds > SKEW.warning ? { text, hint } : { text };
+  const text = aheadText(ahead);
+  const hint =
+    'set the clock of this machine, such as by NTP; a run takes its time from the service, and is refused past an hour';
+  if (Math.abs(ahead) > SKEW.refused) throw new LotlakeError('SYSTEM_FAILED', text, { hint });
+  return Math.abs(ahead) >= SKEW.warning ? { text, hint } : { text };
 }
 
 /** Checks that the service accepts the key. If it refuses only the page size, it accepted the key. */

@@ -35,6 +35,8 @@ export interface SandboxOptions extends WorldOptions {
   /** Keeps encoded answers in memory, for benchmarks. Default false. */
   readonly cache?: boolean;
   readonly faults?: Faults;
+  /** Time that answers name as their `Date`. Default none, because runs against the sandbox choose their clock. */
+  readonly date?: () => Date;
 }
 
 /** A running sandbox. */
@@ -59,6 +61,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
     log: [],
   };
   const server = createServer((request, response) => {
+    response.sendDate = false;
+    if (options.date !== undefined) response.setHeader('date', options.date().toUTCString());
     respond(state, request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else response.writeHead(500, { 'content-type': 'text/plain' }).end(messageOf(error));

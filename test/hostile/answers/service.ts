@@ -110,6 +110,7 @@ export async function startService(): Promise<HostileService> {
   let requested: number[] = [];
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://127.0.0.1');
+    response.sendDate = false;
     const path = url.pathname.replace(/^\/api/, '');
     const page = Number(url.searchParams.get('page') ?? 1);
     const size = Number(url.searchParams.get('per_page') ?? 20);
