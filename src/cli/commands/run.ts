@@ -7,7 +7,7 @@ import { assertService } from '../../extract/client.js';
 import { count } from '../../query/printable.js';
 import type { RunResult } from '../../run/finish.js';
 import type { JobOptions } from '../../run/job.js';
-import { command, worldOptions } from '../command.js';
+import { calledAs, command, worldOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 import type { PushedLake } from '../mirror.js';
 import { worldOf } from '../option-values.js';
@@ -90,7 +90,7 @@ export const run = command({
     reporter.end(true);
     print({ ...machineReadable(result), report: report ?? null, mirror: mirror.pushed ?? null }, () =>
       summarize(result, {
-        ...{ report, mirror: mirror.text, cwd: effects.cwd },
+        ...{ report, mirror: mirror.text, cwd: effects.cwd, called: calledAs(effects.env) },
         flag: flagsOf(config, input, effects),
         length: quiet === true ? 'line' : verbose === true ? 'long' : 'short',
       }),
