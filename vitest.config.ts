@@ -22,7 +22,7 @@ export const SLOW: readonly string[] = [
   'test/pipelines/{model-found,nothing-new,origin,oversized,quarantine,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
   'test/pipelines/{learned-contract,observed,older-lake,plans,strange-members,survivors,unserved,unchanged,vacuum,week}.test.ts',
   'test/cli/{backup,data-tests,export,json,model,moved,signals,snapshots,vacuum,verify}.test.ts',
-  'test/{docs/browser,iceberg/local,lake/{lock,unreadable},publish/{described,synced},report/{browser,cli},service/requests-sandbox}.test.ts',
+  'test/{docs/{as-typed,browser},iceberg/local,lake/{lock,unreadable},publish/{described,synced},report/{browser,cli},service/requests-sandbox}.test.ts',
   'test/model/{accident-discount,marts-random,matched-shares,price-comparisons,profiles,vehicle-timeline}.test.ts',
   'test/sandbox/{catalog,filters,lookups,scroll,world}.test.ts',
 ];

@@ -18,6 +18,10 @@ export type Values<O extends Options> = {
 /** Lines for a person. Those that are false or undefined are left out. */
 export type Lines = readonly (string | false | undefined)[];
 
+/** What a user types to call lotlake: npm (`npm start`, `npx`) finds it in a clone, and an installed one needs no npm. */
+export const calledAs = (env: NodeJS.ProcessEnv): string =>
+  env.npm_command === undefined ? 'lotlake' : 'npx lotlake';
+
 /** The lines as one text. */
 export const textOf = (lines: Lines): string => lines.filter((line) => typeof line === 'string').join('\n');
 

@@ -8,6 +8,8 @@ import { duration } from './progress-line.js';
 /** What the summary of a run needs besides its result. */
 interface SummaryOptions {
   readonly cwd: string;
+  /** Words that call lotlake, as `calledAs` gives them. */
+  readonly called: string;
   readonly report?: string | undefined;
   /** Line about the push to the mirror. */
   readonly mirror?: string | undefined;
@@ -30,7 +32,7 @@ export function summarize(result: RunResult, given: SummaryOptions): string {
   return textOf(['', `${outcome} ${took}.`, ...lines, report]);
 }
 
-function shortSummary(result: RunResult, { mirror, flag = '' }: SummaryOptions): Lines {
+function shortSummary(result: RunResult, { mirror, called, flag = '' }: SummaryOptions): Lines {
   const { published, warnings } = result;
   const failed = result.tests.filter((test) => test.failures > 0);
   const show = failed.length === 0 ? '' : ' (lotlake test --show)';
@@ -42,7 +44,7 @@ function shortSummary(result: RunResult, { mirror, flag = '' }: SummaryOptions):
     published && `data tests: ${passed(result)}${show}`,
     warnings.length > 0 && `warnings: ${count(warnings.length)} (above)`,
     mirror,
-    `Try next: npx lotlake tables${flag}`,
+    `Try next: ${called} tables${flag}`,
   ];
 }
 
@@ -84,7 +86,7 @@ function passed({ tests }: RunResult): string {
   return `${tests.length - failed.length} of ${tests.length} passed`;
 }
 
-function longSummary(result: RunResult, { cwd, mirror, flag = '' }: SummaryOptions): Lines {
+function longSummary(result: RunResult, { cwd, mirror, called, flag = '' }: SummaryOptions): Lines {
   const { published } = result;
   return [
     `  ${relative(cwd, result.snapshot) || '.'}`,
@@ -96,17 +98,17 @@ function longSummary(result: RunResult, { cwd, mirror, flag = '' }: SummaryOptio
     mirror,
     '',
     'Try next:',
-    ...suggestions(flag),
+    ...suggestions(called, flag),
     '',
   ];
 }
 
 /** The three commands that the summary suggests. */
-export function suggestions(flag: string): string[] {
+export function suggestions(called: string, flag: string): string[] {
   return [
-    `  npx lotlake tables${flag}`,
-    `  npx lotlake query${flag} "select manufacturer_name, model_name, month, priced_lots, price_median from price_trends where price_median > 0 order by priced_lots desc limit 10"`,
-    `  npx lotlake describe lots${flag}`,
+    `  ${called} tables${flag}`,
+    `  ${called} query${flag} "select manufacturer_name, model_name, month, priced_lots, price_median from price_trends where price_median > 0 order by priced_lots desc limit 10"`,
+    `  ${called} describe lots${flag}`,
   ];
 }
 

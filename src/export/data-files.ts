@@ -9,13 +9,14 @@ import { lakeTables } from '../lake/tables.js';
 import { checksumOf } from '../land/files.js';
 import { arrowOutput } from '../query/arrow.js';
 import { csvHeader, csvLine } from '../query/csv.js';
-import { arrowValue, jsonValue } from '../query/instants.js';
+import { arrowValue, cellValue, jsonValue } from '../query/instants.js';
 import { sumOf } from '../query/printable.js';
 import { queryError } from '../query/read-only.js';
-import { joined, openResult } from '../query/result.js';
+import { joined, openResult, type Rows } from '../query/result.js';
 import { metadataOf, WIDE_ROW_GROUP } from '../reconcile/write.js';
 import type { TablePlan } from './plan.js';
 import type { ExportRequest } from './request.js';
+import { writeWorkbook } from './workbook.js';
 
 /** A table of an export with its data files and their total rows and bytes. */
 export type ExportedTable = Readonly<Awaited<ReturnType<typeof writeTable>>>;
@@ -39,7 +40,7 @@ export async function writeTable(
   folder: string,
 ) {
   const beside = join(folder, 'data', `.${plan.name}`);
-  const write = { csv: writeCsv, arrow: writeArrow, parquet: writeParquet }[request.format];
+  const write = { csv: writeCsv, xlsx: writeXlsx, arrow: writeArrow, parquet: writeParquet }[request.format];
   const parts = await write(connection, plan.sql, beside, request, plan.name, manifest).catch((error) => {
     throw error instanceof LotlakeError ? error : queryError(error);
   });
@@ -125,6 +126,36 @@ export async function writeArrow(
     append(output.close());
   } while (piece !== undefined);
   return parts;
+}
+
+/**
+ * Writes the rows of a query as Excel workbooks, in their order (see `writeWorkbook`).
+ * @param folder for the parts; it is made
+ * @param name of the sheet
+ */
+async function writeXlsx(
+  connection: DuckDBConnection,
+  sql: string,
+  folder: string,
+  { maxBytes }: { readonly maxBytes: number },
+  name: string,
+): Promise<Part[]> {
+  const { columns, rows } = await openResult(connection, { sql, select: sql });
+  const parts: Part[] = [];
+  const single = each(rows(cellValue));
+  let row = (await single.next()).value;
+  do {
+    const part = beginPart(folder, parts);
+    const { written, following } = await writeWorkbook(part.path, single, row, { columns, name, maxBytes });
+    part.rows = written;
+    row = following;
+  } while (row !== undefined);
+  return parts;
+}
+
+/** The rows of pieces, one by one. */
+async function* each(pieces: AsyncIterable<Rows>): AsyncGenerator<readonly unknown[], undefined> {
+  for await (const piece of pieces) yield* piece;
 }
 
 /** Starts the next file of a table; the first one makes the folder. */

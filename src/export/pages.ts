@@ -77,10 +77,12 @@ function opening(name: ExportRequest['format'], [table]: readonly ExportedTable[
   const pattern = others.length === 0 ? first : first.replace(/-0001\./, '-*.');
   const instants = table?.columns.filter(({ type }) => /^(TIMESTAMP|DATE)/.test(type)) ?? [];
   const times = instants.map((column) => `"${column.name}"`).join(', ');
+  const texts = table?.columns.filter(({ type }) => type === 'VARCHAR') ?? [];
+  const types = texts.map((column) => `"${column.name}": str`).join(', ');
   const [code, path] = others.length === 0 ? [about.open.file, `"${first}"`] : [about.open.files, 'file'];
   return [
     ...(duckdb ? [fenced('sql', fillText(about.open.duckdb, { pattern }))] : []),
-    fenced('python', fillText(code, { pattern, read: fillText(pandas, { path, times }) })),
+    fenced('python', fillText(code, { pattern, read: fillText(pandas, { path, times, texts: types }) })),
     spreadsheets,
   ];
 }

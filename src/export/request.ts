@@ -4,7 +4,7 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { parseBytes } from '../config/memory.js';
 
 /** File formats of an export. */
-export const exportFormats = ['parquet', 'csv', 'arrow'] as const;
+export const exportFormats = ['parquet', 'csv', 'xlsx', 'arrow'] as const;
 
 /** Sets of Parquet features: all that lotlake uses, or what old readers know. */
 export const exportProfiles = ['default', 'compat'] as const;

@@ -100,7 +100,8 @@ function notOurZip(path: string, isFile: boolean): string | undefined {
 }
 
 /**
- * Packs files into a .zip as a stream, with Zip64 if sizes need it. Parquet is stored, since it is compressed already.
+ * Packs files into a .zip as a stream, with Zip64 if sizes need it. Parquet and workbooks are stored, since they are compressed
+ * already.
  * @param root folder in the .zip that holds the files
  * @param mtime time of all files, so that the same files make the same .zip
  */
@@ -118,7 +119,7 @@ export async function writeZip(
     zip.addFile(join(folder, file), `${root}/${file}`, {
       mtime,
       mode: 0o100644,
-      compress: !file.endsWith('.parquet'),
+      compress: !/\.(parquet|xlsx)$/.test(file),
     });
   zip.end({ comment: ZIP_COMMENT, forceZip64Format: false });
   await pipeline(zip.outputStream, packed);

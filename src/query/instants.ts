@@ -31,6 +31,22 @@ export function arrowValue(value: DuckDBValue, type: DuckDBType): Json | bigint 
   return time === undefined ? jsonValue(value, type) : microseconds(time);
 }
 
+/** The times that a spreadsheet has: its calendar has a day too many before March 1900, and ends with the year 9999. */
+const [FIRST_CELL, END_OF_CELLS] = [Date.UTC(1900, 2, 1), Date.UTC(10_000, 0, 1)];
+
+/**
+ * A value as a cell of a spreadsheet takes it: a date or timestamp as a Date in UTC, in milliseconds. A time that no
+ * spreadsheet has, and any other value, is as {@link jsonValue} gives it.
+ */
+export function cellValue(value: DuckDBValue, type: DuckDBType): Json | Date | null {
+  const time = timeOf(value);
+  const millis =
+    value instanceof DuckDBDateValue
+      ? value.days * SECONDS_OF_A_DAY * 1000
+      : Number(time === undefined ? Number.NaN : microseconds(time) / 1000n);
+  return millis >= FIRST_CELL && millis < END_OF_CELLS ? new Date(millis) : jsonValue(value, type);
+}
+
 /** A point in time as an integer. */
 interface Time {
   /** Units since 1970. */

@@ -22,8 +22,8 @@ export interface ReadQuery {
 const READING =
   /^(duckdb_\w+|pragma_\w+|parquet_\w+|read_(parquet|csv|csv_auto|text|blob|json\w*|ndjson\w*)|sniff_csv|glob|query_table|range|generate_series|unnest|repeat|repeat_row|json_each|json_tree|summary|histogram|histogram_values|icu_calendar_names|pg_timezone_names|test_all_types|test_vector_types)$/;
 
-/** Table functions that list tables, or read a table that the tree does not name. */
-const CATALOG = /^(duckdb_|pragma_|query_table$|histogram)/;
+/** Table functions that list tables, or read a table that the tree does not name, by its files or in another way. */
+const CATALOG = /^(duckdb_|pragma_|query_table$|histogram|read_|parquet_)/;
 
 /** The `explain` at the beginning of a text. Whatever this matches, the rest is checked by itself. */
 const GAP = String.raw`(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*`;
@@ -67,11 +67,15 @@ export async function checkTests(connection: DuckDBConnection, { models, checks 
 
 /** The error of a query that DuckDB could not run, with DuckDB's message. */
 export function queryError(error: unknown): LotlakeError {
-  return new LotlakeError('SHARE_QUERY', messageOf(error).replace(/^Failed to extract statements: /, ''), {
-    cause: error,
-    hint: 'lotlake tables lists what there is; lotlake describe <table> lists its columns',
-  });
+  const message = messageOf(error).replace(/^Failed to extract statements: /, '');
+  const hint = message.includes('file system operations are disabled')
+    ? BY_NAME
+    : 'lotlake tables lists what there is; lotlake describe <table> lists its columns';
+  return new LotlakeError('SHARE_QUERY', message, { cause: error, hint });
 }
+
+const BY_NAME =
+  "a query reads tables by name, such as from lots where domain_id = 3; of files it reads only all of a table, '<output>/lake/current/<table>/**/*.parquet'; a bare DuckDB reads any file";
 
 /** Throws the error of a query that DuckDB could not run. */
 export const failQuery = (error: unknown): never => {

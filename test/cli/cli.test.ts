@@ -160,8 +160,8 @@ describe('a run against the sandbox', () => {
 
 describe('the summary', () => {
   it('names commands that work as printed', () => {
-    for (const line of suggestions(` --output ${folder.path}`)) {
-      const command = line.trim().replace(/^npx lotlake/, `${process.execPath} ${CLI}`);
+    for (const line of suggestions('lotlake', ` --output ${folder.path}`)) {
+      const command = line.trim().replace(/^lotlake/, `${process.execPath} ${CLI}`);
       const out = execFileSync('sh', ['-c', command]);
       expect(out.length).toBeGreaterThan(100);
     }

@@ -1,7 +1,8 @@
-"""Executes notebooks and fails on an error, on one without a chart, and on a chart without data.
+"""Executes notebooks and fails on an error, and on a chart without data.
 
-usage: execute.py <folder for executed copies> <notebook>...
-The lake is found through LOTLAKE_OUTPUT.
+usage: execute.py <whole|part> <folder for executed copies> <notebook>...
+The lake is found through LOTLAKE_OUTPUT. Over a whole lake each notebook draws and knows everything. A part of one may
+lack what a notebook asks for; it then draws less, or shares of nothing, and says what is not known yet.
 """
 
 import json
@@ -58,23 +59,40 @@ def execute(path, copies):
         marks = notebook.cells.pop()
         notebook.cells.pop(0)
         nbformat.write(notebook, os.path.join(copies, os.path.basename(path)))
-    return json.loads(marks.outputs[0].text)
+    texts = [data.get("text/markdown", "") for data in _shown(notebook)]
+    return json.loads(marks.outputs[0].text), any("Not known yet" in text for text in texts)
 
 
-def main(copies, paths):
+def _shown(notebook):
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return [output.data for output in outputs if "data" in output]
+
+
+def _problem(charts, lacks, extent):
+    """Why an executed notebook is not as it should be; None if it is."""
+    # In a small lake a share of nothing is an answer.
+    if extent == "whole" and not (charts and all(axes and all(axes) for axes in charts)):
+        return f"no chart, or one without data; marks by chart: {charts}"
+    if extent == "whole" and lacks:
+        return "it says that something is not known, over a whole lake"
+    if not charts and not lacks:
+        return "no chart, and no word that something is not known"
+    return None
+
+
+def main(extent, copies, paths):
     failed = False
     for path in paths:
         began = time.monotonic()
         try:
-            charts = execute(path, copies)
-            is_drawn = bool(charts) and all(axes and all(axes) for axes in charts)
-            problem = None if is_drawn else f"no chart, or one without data; marks by chart: {charts}"
+            charts, lacks = execute(path, copies)
+            problem = _problem(charts, lacks, extent)
         except CellExecutionError as error:
-            charts, problem = [], str(error)
+            charts, lacks, problem = [], False, str(error)
         failed = failed or problem is not None
-        told = problem or f"{len(charts)} charts, {time.monotonic() - began:.1f} s"
+        told = problem or f"{len(charts)} charts{', something is not known yet' if lacks else ''}, {time.monotonic() - began:.1f} s"
         print(f"{'failed' if problem else 'ok'} {os.path.basename(path)}: {told}", flush=True)
     return 1 if failed else 0
 
 
-sys.exit(main(sys.argv[1], sys.argv[2:]))
+sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

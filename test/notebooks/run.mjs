@@ -1,4 +1,4 @@
-// Executes the notebooks over a lake of the sandbox, and reads exports in pandas: npm run test:notebooks [folder].
+// Executes the notebooks over lakes of the sandbox, and reads exports in pandas: npm run test:notebooks [folder].
 // The executed notebooks, with their charts, stay in the folder where one is named.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -51,14 +51,24 @@ process.on('exit', () => rmSync(output, { recursive: true, force: true }));
 const copies = resolve(process.argv[2] ?? join(output, 'executed'));
 mkdirSync(copies, { recursive: true });
 
-const lake = { LOTLAKE_OUTPUT: output, LOTLAKE_LOG: 'warn' };
-// Two nights, because what was sold can be counted only since the first one.
-for (const clock of ['2026-11-17T00:00:00Z', '2026-11-20T00:00:00Z']) {
-  const world = ['--vehicles', '6000', '--clock', clock];
-  run(process.execPath, [join(root, 'dist/src/cli/main.js'), 'run', 'nightly', '--sandbox', ...world], lake);
-}
 const pages = readdirSync(notebooks).filter((name) => name.endsWith('.ipynb'));
 const paths = pages.map((name) => join(notebooks, name));
-run(python, ['-W', 'ignore', join(root, 'test/notebooks/execute.py'), copies, ...paths], lake);
+// What was sold can be counted only since the first night, so only a second one knows everything.
+const nights = [
+  { lake: 'small', vehicles: '20', clock: '2026-11-17', extent: 'part' },
+  { lake: 'large', vehicles: '6000', clock: '2026-11-17', extent: 'part' },
+  { lake: 'large', vehicles: '6000', clock: '2026-11-20', extent: 'whole' },
+];
+for (const { lake, vehicles, clock, extent } of nights) {
+  const env = { LOTLAKE_OUTPUT: join(output, lake), LOTLAKE_LOG: 'warn' };
+  const world = ['--vehicles', vehicles, '--clock', clock];
+  process.stdout.write(`${vehicles} vehicles, ${clock}\n`);
+  run(
+    process.execPath,
+    [join(root, 'dist/src/cli/main.js'), 'run', 'nightly', '--sandbox', '--quiet', ...world],
+    env,
+  );
+  run(python, ['-W', 'ignore', join(root, 'test/notebooks/execute.py'), extent, copies, ...paths], env);
+}
 const reader = ['vitest', 'run', '--config', 'vitest.soak.config.ts', 'test/soak/export-readers.soak.ts'];
 run('npx', reader, { LOTLAKE_PYTHON: python });

@@ -40,7 +40,13 @@ const job = (output: string, more: { readonly origin?: string } = {}) => ({
 
 /** Runs a command in its own folder. Kills it as soon as `until` is true. Returns its output. */
 async function run(cwd: string, args: readonly string[], until?: () => boolean): Promise<string> {
-  const env = { ...process.env, LOTLAKE_OUTPUT: '', LOTLAKE_BASE_URL: service.url, LOTLAKE_API_KEY: 'k' };
+  const env = {
+    ...process.env,
+    npm_command: 'start',
+    LOTLAKE_OUTPUT: '',
+    LOTLAKE_BASE_URL: service.url,
+    LOTLAKE_API_KEY: 'k',
+  };
   const child = spawn(process.execPath, [CLI, ...args], { cwd, env });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (printed += String(data)));

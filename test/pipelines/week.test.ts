@@ -117,7 +117,7 @@ describe('a week of nights in which part of the world changes', () => {
         linkedBytes: bytes(linked),
       });
       const megabytes = (of: readonly KeptFile[]): string => (bytes(of) / 1e6).toFixed(1);
-      expect(summarize(result, { cwd: '/', length: 'long' })).toContain(
+      expect(summarize(result, { cwd: '/', called: 'lotlake', length: 'long' })).toContain(
         `files: ${written.length} written (${megabytes(written)} MB), ${linked.length} linked (${megabytes(linked)} MB)`,
       );
     }

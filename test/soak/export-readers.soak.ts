@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportFrom, type HandMade, handMadeLake, LOTS, SALES } from '../query/support.js';
 
-/** A Python with pandas and pyarrow, such as the Python of `npm run test:notebooks`. */
+/** A Python with pandas, pyarrow and openpyxl, such as the Python of `npm run test:notebooks`. */
 const python = process.env.LOTLAKE_PYTHON;
 
 const hasOffice = spawnSync('soffice', ['--version']).status === 0;
@@ -18,7 +18,8 @@ afterAll(() => lake.remove());
 const PANDAS = `
 import json, sys, pandas as pd
 reads = {'parquet': pd.read_parquet, 'arrow': pd.read_feather,
-         'csv': lambda path: pd.read_csv(path, parse_dates=['sale_date', 'sale_month'])}
+         'csv': lambda path: pd.read_csv(path, parse_dates=['sale_date', 'sale_month']),
+         'xlsx': pd.read_excel}
 table = reads[sys.argv[1]](sys.argv[2]).sort_values('lot_id')
 print(json.dumps({
     'types': {name: str(type) for name, type in table.dtypes.items()},
@@ -35,6 +36,7 @@ describe.skipIf(python === undefined)('pandas', () => {
     ['parquet', 'compat'],
     ['arrow', 'default'],
     ['csv', 'default'],
+    ['xlsx', 'default'],
   ] as const)('reads sales with their types (%s, %s)', async (format, profile) => {
     const to = `pandas-${format}-${profile}`;
     const made = await exportFrom(lake, { tables: ['sales'], to, format, profile });
@@ -46,7 +48,8 @@ describe.skipIf(python === undefined)('pandas', () => {
       lot_id: 'int64',
       price: 'float64',
       is_trusted: 'bool',
-      sale_date: 'datetime64[us, UTC]',
+      // A cell of a spreadsheet has no zone.
+      sale_date: format === 'xlsx' ? 'datetime64[us]' : 'datetime64[us, UTC]',
     });
     expect(values).toEqual({ rows: 50, prices: 25 * 1000.5 + 600, sold: 25, month: '2026-11-01' });
   });

@@ -5,7 +5,7 @@ import { messageOf } from '../../config/lotlake-error.js';
 import { assertService } from '../../extract/client.js';
 import type { RunResult } from '../../run/finish.js';
 import type { JobOptions } from '../../run/job.js';
-import { command } from '../command.js';
+import { calledAs, command } from '../command.js';
 import type { Effects } from '../effects.js';
 import type { PushedLake } from '../mirror.js';
 import { onSandbox, SANDBOX, sandboxOf, sandboxOptions, worldText } from '../on-sandbox.js';
@@ -93,7 +93,7 @@ export const run = command({
       { ...machineReadable(result, quiet === true), report: report ?? null, mirror: mirror.pushed ?? null },
       () =>
         summarize(result, {
-          ...{ report, mirror: mirror.text, cwd: effects.cwd },
+          ...{ report, mirror: mirror.text, cwd: effects.cwd, called: calledAs(effects.env) },
           flag: flagsOf(config, input, effects),
           length: quiet === true ? 'line' : verbose === true ? 'long' : 'short',
         }),

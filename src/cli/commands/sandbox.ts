@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { command, worldOptions } from '../command.js';
+import { calledAs, command, worldOptions } from '../command.js';
 import { positiveNumber, wholeNumber, worldOf } from '../option-values.js';
 
 /** Serves the sandbox until the user ends it. */
@@ -30,7 +30,7 @@ export const sandbox = command({
       [
         `The sandbox listens on ${service.url} with the key ${service.apiKey}.`,
         `  curl -s -H 'x-api-key: ${service.apiKey}' '${service.url}/cars?per_page=2&prices_history=1'`,
-        `  LOTLAKE_BASE_URL=${service.url} LOTLAKE_API_KEY=${service.apiKey} LOTLAKE_RATE=100 npx lotlake run nightly`,
+        `  LOTLAKE_BASE_URL=${service.url} LOTLAKE_API_KEY=${service.apiKey} LOTLAKE_RATE=100 ${calledAs(effects.env)} run nightly`,
         'Ctrl-C ends it.',
         '',
       ].join('\n'),
