@@ -66,7 +66,7 @@ it.each([
     ...WITHOUT_MARTS,
     config,
     reporter: silentReporter(),
-    now: () => clock,
+    now: () => new Date(clock.getTime() + 2 * 86_400_000),
     engine: 'spark',
   });
   await expect(run).rejects.toMatchObject({
