@@ -88,7 +88,7 @@ export const endedText = ({ outcome }: Pick<RunRecord, 'outcome'>): string => EN
  * Runs that did not publish since the last good run of their pipeline: one alarm a pipeline, about its last run. A run that
  * found the lake locked is the last one only if there is no other: it says least.
  */
-export function failedRuns(layout: Layout): Alarm[] {
+function failedRuns(layout: Layout): Alarm[] {
   const unresolved = unresolvedRuns(readRuns(layout));
   return unique(unresolved.map(({ pipeline }) => pipeline)).flatMap((pipeline) => {
     const runs = unresolved.filter((run) => run.pipeline === pipeline);
