@@ -29,8 +29,8 @@ type Place = { readonly json: Uint8Array } | { readonly error: string };
 /**
  * Asks for a page in smaller ones, from 1000 records to 100, 10 and 1, until each record that the service cannot serve is
  * alone. The pieces are asked for from the last to the first: a record that leaves meanwhile causes a repeat and no miss.
- * Throws `failure`, the error of the page, if more than half of the first pieces fail, too, or the walk has no requests
- * left for pieces.
+ * Throws `failure`, the error of the page, if more than half of the first pieces fail, too, if the walk has no requests left
+ * for pieces, or if a piece fails and its own pieces show no record.
  * @returns the page put together, with a text in the place of each record that did not come
  */
 export async function inPieces<P extends PageFacts>(
@@ -68,8 +68,11 @@ export async function inPieces<P extends PageFacts>(
       }
       failed++;
       if (of === size && failed > count / 2) throw failure;
+      const before = places.length;
       if (piece > 1) await collect(each, piece);
       else places.unshift({ error: part });
+      // What failed holds a record. If none shows, the service contradicts itself.
+      if (places.length === before) throw failure;
     }
   };
   await collect(page, size);

@@ -73,6 +73,22 @@ describe('a service of which more than single records fail', () => {
     expect(service.requested.length).toBeLessThan(100);
   });
 
+  it('is given up at a page that fails and whose pieces are empty', async () => {
+    service.become([], false, z.array(ruleSchema).parse([{ page: 1, status: 500, body: '' }]));
+    const client = quickClient(service.url, { retryBudget: 0.2 });
+    onTestFinished(() => client.close());
+    const query = { per_page: 100 };
+    const walking = walk({
+      client,
+      path: '/cars',
+      query,
+      concurrency: 1,
+      ascending: true,
+      sink: memorySink(),
+    });
+    await expect(walking).rejects.toMatchObject({ code: 'SERVICE_FAILED' });
+  });
+
   it('is asked for no pieces while it serves nothing else', async () => {
     await expect(walkPast(IDS, true)).rejects.toMatchObject({ code: 'SERVICE_FAILED' });
     expect(new Set(service.requested)).toEqual(new Set([1, 101]));
