@@ -17,7 +17,7 @@ export interface Planned {
 const PIECES = /'[^']*'|"[^"]*"|--[^\n]*|;|[^'";-]+|-/g;
 
 /** The statements of a text. */
-function statementsOf(sql: string): string[] {
+export function statementsOf(sql: string): string[] {
   const statements = [''];
   for (const piece of sql.match(PIECES) ?? [])
     if (piece === ';') statements.push('');

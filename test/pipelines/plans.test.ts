@@ -9,7 +9,7 @@ import { packageFile, packageRoot } from '../../src/config/package-root.js';
 import type { JobOptions } from '../../src/run/job.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { printedBy } from '../cli/support.js';
-import { loopsOf, type Planned, plansOf } from '../duck/plans.js';
+import { loopsOf, type Planned, plansOf, statementsOf } from '../duck/plans.js';
 import { configFor, silentReporter, temporaryFolder } from './support.js';
 
 const HOUR = 3_600_000;
@@ -20,6 +20,14 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'functions/duckdb_names.spark.sql': 'functions of Spark',
   'functions/json_forms.spark.sql': 'functions of Spark',
   'functions/report_dates.spark.sql': 'functions of Spark',
+  'cli/active.sql': 'counts the lots of each source, for audit, which asks the service',
+  'cli/timeline.sql': 'selects the timeline of one vehicle, for lookup, which asks the service',
+  'value/groups.sql': 'selects the levels of one factor, for a wrong name',
+};
+
+/** Statements that may join by a loop, by a text that they hold, with the reason. */
+const MAY_LOOP: Readonly<Record<string, string>> = {
+  '-- What a car would bring at auction': 'the factors of the fit for one car, once a command',
 };
 
 const folder = temporaryFolder();
@@ -84,7 +92,8 @@ afterAll(async () => {
 });
 
 it('no statement joins two large sides by a loop', () => {
-  expect(loopsOf(planned)).toEqual([]);
+  const mayLoop = ({ sql }: Planned): boolean => Object.keys(MAY_LOOP).some((text) => sql.includes(text));
+  expect(loopsOf(planned.filter((each) => !mayLoop(each)))).toEqual([]);
 });
 
 it('every file of sql/ was planned', () => {
@@ -93,7 +102,9 @@ it('every file of sql/ was planned', () => {
     .filter((file) => file.endsWith('.sql'))
     .map((file) => [file, packageFile(`sql/${file}`).trim()] as const);
   const missing = files.filter(
-    ([file, sql]) => NOT_RUN[file] === undefined && !texts.some((text) => text.includes(sql)),
+    ([file, sql]) =>
+      NOT_RUN[file] === undefined &&
+      !statementsOf(sql).every((part) => texts.some((text) => text.includes(part.trim()))),
   );
   expect(missing.map(([file]) => file)).toEqual([]);
 });
