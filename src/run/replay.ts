@@ -89,7 +89,8 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
     const { state, published, pass_id, run_id, pages, started_at } = pass.manifest;
     // The lake was not made from a night that was never published.
     if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
-    if (isFuture(job, pass.manifest)) {
+    // A start that follows the clock of the service is right, so that it is this machine that is behind.
+    if (pass.manifest.clock_ahead === null && isFuture(job, pass.manifest)) {
       job.reporter.warn(
         `${pass.folder} is set aside: it began in the future (${started_at}), by a clock that was wrong; what the published snapshot knows of it is carried over`,
       );

@@ -168,6 +168,23 @@ describe('an incremental with a wrong clock', () => {
   });
 });
 
+describe('a rebuild on a machine whose clock is a day behind', () => {
+  it('takes every night, because the service told their times', { timeout: TIME }, async () => {
+    const { run, advance, lake } = await setUp();
+    for (let night = 1; night <= 2; night++) {
+      await run(nightly);
+      advance(DAY);
+    }
+    const before = idsOf((await lake()).get('lots'));
+    const { error, warnings } = await run(rebuild, -2 * DAY);
+    expect(error).toBeUndefined();
+    expect(warnings.filter((warning) => warning.includes('set aside'))).toEqual([]);
+    const after = await lake();
+    expect(idsOf(after.get('lots'))).toEqual(before);
+    expect(new Set(after.get('passes')?.map((pass) => pass.run_id)).size).toBe(2);
+  });
+});
+
 describe('a service that does not tell its time', () => {
   it.each([3 * HOUR, 4 * DAY])(
     'and a night %d ms ahead: the nights and incrementals after it publish',
