@@ -122,14 +122,15 @@ async function served(
   },
 ): Promise<CommandFacts> {
   const { data, night, output, cwd, at } = given;
-  const service = night === undefined ? undefined : await serve(data, night);
+  const now = new Date(START + at * HOUR);
+  const service = night === undefined ? undefined : await serve(data, night, now);
   const env = {
     ...(service === undefined ? {} : { LOTLAKE_BASE_URL: service.url, LOTLAKE_ORIGIN: 'bench' }),
     LOTLAKE_API_KEY: 'bench',
     LOTLAKE_RATE: String(PACE),
     // lotlake itself chooses the default.
     LOTLAKE_MEMORY: given.memory === limits.default ? '' : given.memory,
-    LOTLAKE_BENCH_CLOCK: new Date(START + at * HOUR).toISOString(),
+    LOTLAKE_BENCH_CLOCK: now.toISOString(),
   };
   try {
     return await runCommand(args, { output, cwd, env });

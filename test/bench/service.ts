@@ -17,10 +17,12 @@ const EMPTY = JSON.stringify({
 /**
  * Serves the pages of a world as `/cars`, original or changed, the pages of a window to requests with `minutes`, the
  * archive feed and the duplicates. A window of the archive and all other lists are empty.
+ * @param date time that the service tells; by default that of the machine
  */
 export async function serve(
   data: BenchData,
   night: 'gzipped' | 'changed' = 'gzipped',
+  date?: Date,
 ): Promise<BenchService> {
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
@@ -31,7 +33,10 @@ export async function serve(
       '/api/korea-duplicates': data.duplicates,
     };
     const file = lists[url.pathname]?.[Number(url.searchParams.get('page')) - 1];
-    const headers = { 'content-type': 'application/json' };
+    const headers = {
+      'content-type': 'application/json',
+      ...(date === undefined ? {} : { date: date.toUTCString() }),
+    };
     if (file === undefined) response.writeHead(200, headers).end(EMPTY);
     else response.writeHead(200, { ...headers, 'content-encoding': 'gzip' }).end(await readFile(file));
   });
