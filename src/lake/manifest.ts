@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { replaceFile } from '../config/owned.js';
 import { version } from '../config/package-root.js';
-import { replaceFile } from '../land/files.js';
 
 /** Version that this code writes. */
 export const SCHEMA_VERSION = 3;

@@ -1,17 +1,9 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statfsSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { jsonIn } from '../config/json.js';
 import { exitCodes } from '../config/lotlake-error.js';
-import { replaceFile } from '../land/files.js';
+import { makeFolder, replaceFile } from '../config/owned.js';
 import { diskUse } from './files.js';
 import { currentId, type Layout } from './layout.js';
 import { holderAtWork } from './lock.js';
@@ -98,7 +90,7 @@ const pathOf = (layout: Layout, runId: string): string => join(layout.runs, runI
 /** Writes a record. A reader finds the whole earlier one or the whole new one. */
 export function writeRun(layout: Layout, record: RunRecord): void {
   const path = pathOf(layout, record.run_id);
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   replaceFile(path, `${JSON.stringify(record, null, 1)}\n`);
 }
 

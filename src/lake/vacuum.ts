@@ -1,9 +1,9 @@
-import { existsSync, rmdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { removeEmpty, removeLarge } from '../config/owned.js';
 import { findPasses } from '../land/pass.js';
 import { measure } from './files.js';
 import { unsoundError } from './lake-error.js';
@@ -116,9 +116,9 @@ export async function executeVacuum(layout: Layout, plan: VacuumPlan, signal: Ab
     signal.throwIfAborted();
     const place = join(layout.output, path);
     const gone = kind === 'leftover' ? place : moveAway(place);
-    await rm(gone, { recursive: true, force: true });
+    await removeLarge(gone);
     killPoint('vacuum.folder-deleted');
   }
-  for (const folder of trashFolders(layout)) if (existsSync(folder)) rmdirSync(folder);
+  for (const folder of trashFolders(layout)) if (existsSync(folder)) removeEmpty(folder);
   killPoint('vacuum.done');
 }

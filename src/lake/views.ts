@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { copyNew, move, remove, temporaryOf } from '../config/owned.js';
 import { identifier, inDatabase, inTransaction, literal, rows } from '../duck/session.js';
 import { filesOf, readParquet } from './files.js';
 import { currentSnapshot, type Layout, WAREHOUSE } from './layout.js';
@@ -92,13 +93,13 @@ export async function renewViews(
 ): Promise<void> {
   const database = join(snapshot, WAREHOUSE);
   // Beside the snapshots, on the same disk. A vacuum removes what a dead process left there.
-  const scratch = join(dirname(dirname(snapshot)), `warehouse.${process.pid}.tmp`);
+  const scratch = temporaryOf(join(dirname(dirname(snapshot)), 'warehouse'));
   try {
-    copyFileSync(database, scratch);
+    copyNew(database, scratch);
     await inDatabase(connection, scratch, 'renewed', () => makeViews(connection, snapshot, named));
-    renameSync(scratch, database);
+    move(scratch, database);
   } finally {
-    for (const path of [scratch, `${scratch}.wal`]) rmSync(path, { force: true });
+    for (const path of [scratch, `${scratch}.wal`]) remove(path);
   }
 }
 

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { jsonIn } from '../config/json.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { append, makeFolder, replaceFile } from '../config/owned.js';
 import { type StreamName, streamNames } from '../service/streams.js';
-import { checksumOf, replaceFile, syncFiles, unwritable, writing } from './files.js';
+import { checksumOf, syncFiles, unwritable, writing } from './files.js';
 import type { LandedPage } from './page.js';
 
 const passSchema = z.object({
@@ -77,7 +78,7 @@ export const newId = (start: Date): string =>
 export function openPass(landing: string, request: PassRequest, now: Date): Pass {
   const passId = newId(now);
   const folder = join(landing, request.stream, passId);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const manifest = passSchema.parse({
     ...{ pass_id: passId, ...request, state: 'open', reason: null, complete: false },
     ...{ started_at: now.toISOString(), ended_at: null, total: null, published: false, unproven: [] },
@@ -162,7 +163,7 @@ export function recordPage(folder: string, page: LandedPage): void {
   const path = join(folder, LEDGER);
   // Each line begins with its line end: a torn line must not swallow the next one.
   const separator = existsSync(path) ? '\n' : '';
-  writing(path, () => appendFileSync(path, separator + JSON.stringify(page)));
+  writing(path, () => append(path, separator + JSON.stringify(page)));
 }
 
 /** Pages of a ledger whose files exist and have their size. A crash may leave a torn last line, which is ignored. */

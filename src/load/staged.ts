@@ -1,5 +1,6 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { append, makeFolder } from '../config/owned.js';
 import { literal } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { ownTables } from '../lake/tables.js';
@@ -37,8 +38,8 @@ export const rejectsFile = (stage: string, passId: string): string =>
 
 export function addRejects(stage: string, passId: string, rejects: readonly Reject[]): void {
   const file = rejectsFile(stage, passId);
-  mkdirSync(dirname(file), { recursive: true });
-  appendFileSync(file, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
+  makeFolder(dirname(file));
+  append(file, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
 }
 
 /** A reject holds at most one record, which may be three times as long as a JSON text. */

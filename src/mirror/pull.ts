@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
+import { makeFolder, remove } from '../config/owned.js';
 import { filesBelow } from '../lake/files.js';
 import { currentId, type Layout } from '../lake/layout.js';
 import { allFiles, type Manifest, manifestFrom, writeManifest } from '../lake/manifest.js';
@@ -85,11 +86,11 @@ async function fetchFile(folder: string, file: MirrorFile, store: ObjectStore): 
   const path = join(folder, file.path);
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === file.bytes && (await checksumOf(path)) === file.sha256) return [];
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const checksum = await store.fetch(file.object, path);
   if (checksum === undefined) throw damaged(store, file.object, 'is missing');
   if (checksum !== file.sha256) {
-    rmSync(path);
+    remove(path);
     const problem = `has checksum ${checksum}, and ${file.path} of the snapshot is another file`;
     throw damaged(store, file.object, problem);
   }

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { z } from 'zod';
+import { makeFolder, remove, writeNew } from '../config/owned.js';
 import { literal, scalar } from '../duck/session.js';
 import type { TestResult } from './data-tests.js';
 
@@ -42,10 +43,10 @@ export async function keepFailedRows(
   run: Omit<KeptTests, 'tests'>,
   folder: string,
 ): Promise<void> {
-  rmSync(folder, { recursive: true, force: true });
+  remove(folder);
   const failed = results.filter(({ failures }) => failures > 0);
   if (failed.length === 0) return;
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const tests: KeptTests['tests'] = [];
   for (const [place, { model, test, severity, failures, sql }] of failed.entries()) {
     const file = `${String(place + 1).padStart(3, '0')}-${model}.parquet`;
@@ -55,7 +56,7 @@ export async function keepFailedRows(
     );
     tests.push({ model, test, severity, failures, kept, file });
   }
-  writeFileSync(join(folder, LIST), `${JSON.stringify({ ...run, tests } satisfies KeptTests, null, 2)}\n`);
+  writeNew(join(folder, LIST), `${JSON.stringify({ ...run, tests } satisfies KeptTests, null, 2)}\n`);
 }
 
 /** What the last run kept; undefined if all of its tests passed. */

@@ -1,7 +1,6 @@
 import {
   appendFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/config/lotlake-error.js';
+import { makeScratch } from '../../src/config/owned.js';
 import type { LandedPage } from '../../src/land/page.js';
 import {
   damagedFiles,
@@ -29,7 +29,7 @@ import { pageOf } from './support.js';
 
 let landing: string;
 beforeEach(() => {
-  landing = mkdtempSync(join(tmpdir(), 'lotlake-pass-'));
+  landing = makeScratch(join(tmpdir(), 'lotlake-pass-'));
 });
 afterEach(() => rmSync(landing, { recursive: true, force: true }));
 

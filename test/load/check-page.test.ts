@@ -1,15 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { makeScratch } from '../../src/config/owned.js';
 import { checkPage, type Reject } from '../../src/load/check-page.js';
 import { columnPlaces } from '../../src/load/column-places.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { type StreamName, streams } from '../../src/service/streams.js';
 import { schemasOf } from './support.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'lotlake-check-'));
+const folder = makeScratch(join(tmpdir(), 'lotlake-check-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;

@@ -1,9 +1,10 @@
-import { existsSync, linkSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, type ConfigInput, readSettings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { ConfigError, LotlakeError, messageOf } from '../../config/lotlake-error.js';
 import { formatBytes } from '../../config/memory.js';
+import { makeHardLink, makeLink, makeScratch, remove, writeNew } from '../../config/owned.js';
 import { leastNode } from '../../config/package-root.js';
 import { assertLink, findBase } from '../../lake/base.js';
 import { assertMemory, diskFullError } from '../../lake/lake-error.js';
@@ -69,10 +70,10 @@ export function checkOutput({ output }: Config): Finding {
   const place = nearestFolder(output);
   let folder: string | undefined;
   try {
-    folder = mkdtempSync(join(place, '.lotlake-doctor-'));
-    writeFileSync(join(folder, 'file'), 'a file');
+    folder = makeScratch(join(place, '.lotlake-doctor-'));
+    writeNew(join(folder, 'file'), 'a file');
     // The lock and `current` are symbolic links.
-    symlinkSync('file', join(folder, 'symbolic'));
+    makeLink('file', join(folder, 'symbolic'));
     const hardLinks = tryHardLink(folder);
     const state = place === output ? output : `${output}, which the first run makes`;
     if (hardLinks === undefined) return { text: `${state}; files and links can be written` };
@@ -84,13 +85,13 @@ export function checkOutput({ output }: Config): Finding {
     const problem = `the output folder ${output} cannot be written: ${messageOf(error)}`;
     throw diskFullError(error, output) ?? new ConfigError(problem, 'name another folder');
   } finally {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    if (folder !== undefined) remove(folder);
   }
 }
 
 function tryHardLink(folder: string): string | undefined {
   try {
-    linkSync(join(folder, 'file'), join(folder, 'hard'));
+    makeHardLink(join(folder, 'file'), join(folder, 'hard'));
     return undefined;
   } catch (error) {
     return messageOf(error);
