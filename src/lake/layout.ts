@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isLink, isWithin, own, realPlace } from '../config/owned.js';
+import { ID } from '../land/pass.js';
 
 /** File name of the DuckDB database of a snapshot. */
 export const WAREHOUSE = 'warehouse.duckdb';
@@ -30,10 +31,11 @@ export function layoutOf(output: string) {
   };
 }
 
-/** Folder of the published snapshot, resolved; undefined if nothing was published yet. */
+/** Folder of the published snapshot; undefined if nothing was published yet, or the link was not made by lotlake. */
 export function currentSnapshot(layout: Layout): string | undefined {
   try {
-    return join(layout.snapshots, basename(readlinkSync(layout.current)));
+    const id = basename(readlinkSync(layout.current));
+    return ID.test(id) ? join(layout.snapshots, id) : undefined;
   } catch {
     return undefined;
   }

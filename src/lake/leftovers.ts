@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { makeFolder, move, remove, removeEmpty } from '../config/owned.js';
-import { changePass, listPasses } from '../land/pass.js';
+import { changePass, ID, listPasses } from '../land/pass.js';
 import type { BaseState } from './base.js';
 import { isDiskFull } from './lake-error.js';
 import type { Layout } from './layout.js';
@@ -34,10 +34,7 @@ export function findLeftovers(layout: Layout, kept: readonly string[]) {
     // The records of runs now hold what an older lotlake noted in this file.
     ['notes of an older lotlake', matching(lake, /^failed-runs\.ndjson(\.tmp)?$/)],
     [`record of a run more than ${KEPT_DAYS} days ago`, oldRuns(layout)],
-    [
-      'temporary file',
-      matching(layout.runs, /^\d{8}T\d{6}Z-[0-9a-f]{6}$/).flatMap((folder) => matching(folder, /\.tmp$/)),
-    ],
+    ['temporary file', matching(layout.runs, ID).flatMap((folder) => matching(folder, /\.tmp$/))],
     ['temporary file', matching(output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM))],
     ['temporary file', kept.flatMap((folder) => matching(folder, /\.tmp$/))],
   ];
@@ -49,7 +46,7 @@ export function findLeftovers(layout: Layout, kept: readonly string[]) {
 /** Pass folders without a `pass.json` and without a page. Their run died while it made them. */
 function emptyPasses(layout: Layout): string[] {
   return matching(layout.landing, /^[a-z_]+$/)
-    .flatMap((stream) => matching(stream, /^\d{8}T\d{6}Z-[0-9a-f]{6}$/))
+    .flatMap((stream) => matching(stream, ID))
     .filter((folder) => matching(folder, /^pass\.json$|\.gz$/).length === 0);
 }
 

@@ -10,6 +10,7 @@ import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, moveAway, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
+import { strangeRuns } from './run-records.js';
 import { findPublished, type Published, readIds, type Snapshot } from './snapshots.js';
 import { type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
 import { findMissing } from './verify.js';
@@ -49,11 +50,13 @@ export async function planVacuum(connection: DuckDBConnection, layout: Layout, r
   const removals = measure([...leftovers, ...old]).map((each) => ({ ...each, path: below(each.path) }));
   return {
     removals,
-    // Snapshots and passes that stay whatever their age.
-    unreadable: [...unreadableSnapshots(published), ...landed.unreadable].map(({ folder, reason }) => ({
-      path: below(folder),
-      reason,
-    })),
+    // Snapshots, passes and records of runs that stay whatever their age.
+    unreadable: [...unreadableSnapshots(published), ...landed.unreadable, ...strangeRuns(layout)].map(
+      ({ folder, reason }) => ({
+        path: below(folder),
+        reason,
+      }),
+    ),
     freed: removals.reduce((sum, { freed }) => sum + freed, 0),
     kept: { snapshots: keptSnapshots.length, passes: keptPasses.length },
   };

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { closeSync, existsSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
+import { isLink } from '../config/owned.js';
 import { identifier, literal, scalar } from '../duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
@@ -35,10 +36,12 @@ export async function verifyFiles(
   signal: AbortSignal,
 ): Promise<readonly Problem[]> {
   const problems = [...findStrays(snapshot, manifest), ...fingerprintProblems(snapshot, manifest)];
+  const links = linksOf(snapshot, manifest);
   for (const [table, { files, rows }] of Object.entries(allTables(manifest))) {
     for (const file of files) {
       signal.throwIfAborted();
-      const problem = sizeProblem(snapshot, table, file) ?? (await checksumProblem(snapshot, table, file));
+      const problem =
+        sizeProblem(snapshot, table, file, links) ?? (await checksumProblem(snapshot, table, file));
       if (problem !== undefined) problems.push(problem);
     }
     const sum = files.reduce((total, file) => total + file.rows, 0);
@@ -76,20 +79,38 @@ function fingerprintProblems(snapshot: string, { fingerprints }: Manifest): Prob
   return found === expected ? [] : [{ ...problem, ...sizes, ...tornIf(found < expected) }];
 }
 
-/** Files of a manifest that are missing or have another size. */
+/** Files of a manifest that are missing, are links or lie behind one, or have another size. */
 export function findMissing(snapshot: string, manifest: Manifest): Problem[] {
+  const links = linksOf(snapshot, manifest);
   return Object.entries(allTables(manifest)).flatMap(([table, { files }]) =>
-    files.flatMap((file) => sizeProblem(snapshot, table, file) ?? []),
+    files.flatMap((file) => sizeProblem(snapshot, table, file, links) ?? []),
   );
 }
 
-function sizeProblem(snapshot: string, table: string, file: LakeFile): Problem | undefined {
-  const size = statSync(join(snapshot, file.path), { throwIfNoEntry: false })?.size;
+/** Folders of the files of a manifest that are links, below the snapshot. lotlake makes none: files behind one are others'. */
+function linksOf(snapshot: string, manifest: Manifest): readonly string[] {
+  const waysTo = (path: string): string[] => (path === '.' ? [] : [path, ...waysTo(dirname(path))]);
+  const folders = new Set(allFiles(manifest).map(({ path }) => dirname(path)));
+  return [...new Set([...folders].flatMap(waysTo))].filter((folder) => isLink(join(snapshot, folder)));
+}
+
+function sizeProblem(
+  snapshot: string,
+  table: string,
+  file: LakeFile,
+  links: readonly string[],
+): Problem | undefined {
+  const found = links.some((folder) => file.path.startsWith(`${folder}/`))
+    ? undefined
+    : lstatSync(join(snapshot, file.path), { throwIfNoEntry: false });
+  const size = found?.isFile() === true ? found.size : undefined;
   if (size === file.bytes) return undefined;
   const check = size === undefined ? 'presence' : 'size';
-  const found = size === undefined ? 'no file' : `${size} bytes`;
   const torn = tornIf(size !== undefined && size < file.bytes);
-  return { table, file: file.path, check, expected: `${file.bytes} bytes`, found, ...torn };
+  return {
+    ...{ table, file: file.path, check, expected: `${file.bytes} bytes`, ...torn },
+    found: size === undefined ? (found === undefined ? 'no file' : 'no plain file') : `${size} bytes`,
+  };
 }
 
 async function checksumProblem(snapshot: string, table: string, { path, sha256 }: LakeFile) {

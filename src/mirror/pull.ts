@@ -54,14 +54,14 @@ export async function pull(connection: DuckDBConnection, layout: Layout, store: 
 
 /**
  * Throws MIRROR_DAMAGED if the manifest names a file that the record lacks, because the next run links the files of the
- * manifest, and LAKE_FORMAT if only a later lotlake knows its format.
+ * manifest, and the errors of {@link manifestFrom}.
  */
 function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store: ObjectStore): void {
   const name = recordName(snapshot_id);
   const known = new Set(files.map(({ path }) => path));
-  const other = allFiles(manifestFrom(manifest, `${store.place}/${name}`)).find(
-    ({ path }) => !known.has(path),
-  );
+  const other = allFiles(
+    manifestFrom(manifest, `${store.place}/${name}`, 'nothing was fetched; push the snapshot again'),
+  ).find(({ path }) => !known.has(path));
   if (other !== undefined) throw damaged(store, name, `names ${other.path}, which is none of its files`);
 }
 
