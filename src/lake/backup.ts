@@ -32,6 +32,8 @@ import { filesBelow, linkFile } from './files.js';
 import { unsoundError } from './lake-error.js';
 import { currentId, currentSnapshot, type Layout, layoutOf } from './layout.js';
 import { TRASH } from './leftovers.js';
+import { LOCK } from './lock.js';
+import { NOTE as LAKE_NOTE } from './lock-lake.js';
 import { listSnapshots } from './snapshots.js';
 import { verifyFiles } from './verify.js';
 import { renewViews } from './views.js';
@@ -204,13 +206,15 @@ function* treeOf(layout: Layout, without: ReadonlySet<string>, folder: string): 
 const namesItsPlace = (layout: Layout, path: string): boolean =>
   basename(path) === 'metadata' && dirname(dirname(dirname(path))) === layout.snapshots;
 
-/** Whether a killed run or vacuum left a path. The next run or vacuum removes it. */
+/** Whether a killed run or vacuum left a path, which the next one removes, or a path is for this lake alone. */
 function isScratch(layout: Layout, path: string): boolean {
   const name = basename(path);
   return (
     /\.tmp(\.wal)?$/.test(name) ||
     name === TRASH ||
-    (dirname(path) === layout.output && name.startsWith(basename(layout.lock)))
+    // The copy is another lake.
+    name === LAKE_NOTE ||
+    ([layout.output, layout.snapshots, layout.landing].includes(dirname(path)) && name.startsWith(LOCK))
   );
 }
 

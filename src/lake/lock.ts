@@ -13,6 +13,9 @@ import { isDiskFull } from './lake-error.js';
 const RENEWALS = 6;
 const LOOKS = 60;
 
+/** Name of the lock in the folder that it protects. */
+export const LOCK = 'lotlake.lock';
+
 /** Who works on an output folder. A lock on a full disk says only token, pid and ticks. */
 export interface Holder {
   /** Tells this lock from every other, also from later ones of the same process. */

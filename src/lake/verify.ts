@@ -144,7 +144,7 @@ export function tornState(path: string): string | undefined {
 
 /**
  * Reads every view and table of a snapshot's `warehouse.duckdb` and compares the rows with the manifest. Views that name
- * another folder are a warning: the lake was moved and cannot be written. They are read in this folder all the same,
+ * another folder are a warning: the lake was moved, and no run has been since. They are read in this folder all the same,
  * unless an earlier lotlake made them.
  */
 export async function verifyWarehouse(
@@ -167,7 +167,7 @@ export async function verifyWarehouse(
     const { strange, canBeTold } = await namedFolders(connection, 'warehouse', snapshot);
     const help = canBeTold
       ? `set variable ${FOLDER} = ${literal(snapshot)}`
-      : 'open the lake once with lotlake where it can be written';
+      : 'the next run or vacuum makes them again';
     const warnings = strange.map((folder) =>
       warehouseProblem('snapshot', `views on ${snapshot}`, `views on ${folder}; ${help}`),
     );

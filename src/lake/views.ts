@@ -55,8 +55,8 @@ function isSame(folder: string, snapshot: string): boolean {
 
 /**
  * Renews the views of all snapshots if the views of the opened one name another folder, because the lake was moved or
- * copied. The current snapshot comes last, so once it is renewed all are. A lake that cannot be written and a database that
- * cannot be opened stay as they are; `verify` reports both.
+ * copied. The current snapshot comes last, so once it is renewed all are. A database that cannot be opened or written stays
+ * as it is; `verify` reports it. The caller holds the lock.
  */
 export async function mendViews(connection: DuckDBConnection, layout: Layout, opened: string): Promise<void> {
   if (!(await isMoved(connection, opened))) return;
@@ -66,7 +66,7 @@ export async function mendViews(connection: DuckDBConnection, layout: Layout, op
     for (const folder of [...others.map((snapshot) => snapshot.folder), current ?? opened])
       if (await isMoved(connection, folder)) await renewViews(connection, folder);
   } catch {
-    // A reader may not be allowed to write there, and can do without new views.
+    // A run can do without new views, and makes those of its own snapshot.
   }
 }
 

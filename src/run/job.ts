@@ -10,7 +10,7 @@ import { assertLink, type BaseState, findBase } from '../lake/base.js';
 import { assertMemory } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { removeLeftLookups, settlePasses } from '../lake/leftovers.js';
-import { takeLock } from '../lake/lock.js';
+import { lockLake } from '../lake/lock-lake.js';
 import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
 import { listPasses, newId } from '../land/pass.js';
@@ -114,7 +114,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   const layout = layoutOf(config.output);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
-  const lock = await takeLock(layout.lock, {
+  const lock = await lockLake(layout, {
     ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
