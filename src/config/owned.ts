@@ -77,6 +77,19 @@ export function isLink(path: string): boolean {
   }
 }
 
+/** The symbolic links below a folder. */
+export const linksBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isSymbolicLink())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+
+/** Throws LAKE_NOT_OWNED if a folder of `owner` is a link or has one below it, before what is behind it is read. */
+export function assertNoLinks(folder: string, owner: string): void {
+  const [link] = isLink(folder) ? [folder] : linksBelow(folder);
+  if (link !== undefined) throw notOwned(link, realPlace(link), owner);
+}
+
 /** Throws LAKE_NOT_OWNED if a link on the way to a path leads out of what lotlake owns. */
 export function assertOwned(path: string): void {
   if (!isNamed(path)) assertFolder(dirname(resolve(path)));
@@ -97,7 +110,7 @@ function assertFolder(folder: string): void {
 export const notOwned = (path: string, place: string, owner: string): LotlakeError =>
   new LotlakeError('LAKE_NOT_OWNED', `${path} leads to ${place}, which is not in ${owner}`, {
     outcome: 'usage',
-    hint: 'nothing was written or removed there; look where the link came from, remove it, and run the same command again',
+    hint: 'nothing was read, written or removed there; look where the link came from, remove it, and run the same command again',
   });
 
 /** Makes a folder and those above it that are missing. */

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeOf } from '../config/lotlake-error.js';
-import { copyNew, makeFolder, makeHardLink } from '../config/owned.js';
+import { assertNoLinks, copyNew, makeFolder, makeHardLink } from '../config/owned.js';
 import { literal, literals, rows } from '../duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { allFiles, type LakeFile, type Manifest } from './manifest.js';
@@ -30,10 +30,14 @@ export function diskUse(folder: string): number {
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
-/** Parquet files below a folder of a snapshot with their sizes; paths are relative to the snapshot. */
+/**
+ * Parquet files below a folder of a snapshot with their sizes; paths are relative to the snapshot. Throws LAKE_NOT_OWNED if
+ * there is a link, because what is behind it is not of the lake.
+ */
 export function fileSizes(snapshot: string, name: string): FileSize[] {
   const folder = join(snapshot, name);
   if (!existsSync(folder)) return [];
+  assertNoLinks(folder, snapshot);
   return filesBelow(folder)
     .filter((path) => path.endsWith('.parquet'))
     .map((path) => ({ path: relative(snapshot, path), bytes: statSync(path).size }));

@@ -1,8 +1,8 @@
-import { closeSync, existsSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
-import { isLink } from '../config/owned.js';
+import { isLink, linksBelow, realPlace } from '../config/owned.js';
 import { identifier, literal, scalar } from '../duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
@@ -35,13 +35,15 @@ export async function verifyFiles(
   manifest: Manifest,
   signal: AbortSignal,
 ): Promise<readonly Problem[]> {
-  const problems = [...findStrays(snapshot, manifest), ...fingerprintProblems(snapshot, manifest)];
-  const links = linksOf(snapshot, manifest);
+  const problems = [
+    ...linkProblems(snapshot),
+    ...findStrays(snapshot, manifest),
+    ...fingerprintProblems(snapshot, manifest),
+  ];
   for (const [table, { files, rows }] of Object.entries(allTables(manifest))) {
     for (const file of files) {
       signal.throwIfAborted();
-      const problem =
-        sizeProblem(snapshot, table, file, links) ?? (await checksumProblem(snapshot, table, file));
+      const problem = sizeProblem(snapshot, table, file) ?? (await checksumProblem(snapshot, table, file));
       if (problem !== undefined) problems.push(problem);
     }
     const sum = files.reduce((total, file) => total + file.rows, 0);
@@ -61,15 +63,20 @@ function findStrays(snapshot: string, manifest: Manifest): Problem[] {
   const known = new Set(['manifest.json', WAREHOUSE, FINGERPRINTS, ...files]);
   return filesBelow(snapshot)
     .map((path) => relative(snapshot, path))
-    .filter((file) => !known.has(file) && !METADATA.test(file))
+    .filter((file) => !known.has(file) && !METADATA.test(file) && !isLink(join(snapshot, file)))
     .map((file) => ({
-      table: file.includes('/') ? (file.split('/')[0] ?? '') : 'snapshot',
-      file,
+      ...placeOf(file),
       check: 'presence',
       expected: 'no such file',
       found: 'a file that the manifest does not name',
     }));
 }
+
+/** A path below a snapshot, with its table. */
+const placeOf = (file: string): Pick<Problem, 'table' | 'file'> => ({
+  table: file.includes('/') ? (file.split('/')[0] ?? '') : 'snapshot',
+  file,
+});
 
 function fingerprintProblems(snapshot: string, { fingerprints }: Manifest): Problem[] {
   const expected = fingerprints === null ? 0 : fingerprints.records * 16;
@@ -79,38 +86,28 @@ function fingerprintProblems(snapshot: string, { fingerprints }: Manifest): Prob
   return found === expected ? [] : [{ ...problem, ...sizes, ...tornIf(found < expected) }];
 }
 
-/** Files of a manifest that are missing, are links or lie behind one, or have another size. */
+/** Links in a snapshot, and files of its manifest that are missing or have another size. */
 export function findMissing(snapshot: string, manifest: Manifest): Problem[] {
-  const links = linksOf(snapshot, manifest);
-  return Object.entries(allTables(manifest)).flatMap(([table, { files }]) =>
-    files.flatMap((file) => sizeProblem(snapshot, table, file, links) ?? []),
+  const sizes = Object.entries(allTables(manifest)).flatMap(([table, { files }]) =>
+    files.flatMap((file) => sizeProblem(snapshot, table, file) ?? []),
   );
+  return [...linkProblems(snapshot), ...sizes];
 }
 
-/** Folders of the files of a manifest that are links, below the snapshot. lotlake makes none: files behind one are others'. */
-function linksOf(snapshot: string, manifest: Manifest): readonly string[] {
-  const waysTo = (path: string): string[] => (path === '.' ? [] : [path, ...waysTo(dirname(path))]);
-  const folders = new Set(allFiles(manifest).map(({ path }) => dirname(path)));
-  return [...new Set([...folders].flatMap(waysTo))].filter((folder) => isLink(join(snapshot, folder)));
-}
+/** Links in a snapshot. lotlake makes none there: what is behind one is not of the lake. */
+const linkProblems = (snapshot: string): Problem[] =>
+  linksBelow(snapshot).map((path) => ({
+    ...placeOf(relative(snapshot, path)),
+    ...{ check: 'presence', expected: 'no link', found: `a link to ${realPlace(path)}` },
+  }));
 
-function sizeProblem(
-  snapshot: string,
-  table: string,
-  file: LakeFile,
-  links: readonly string[],
-): Problem | undefined {
-  const found = links.some((folder) => file.path.startsWith(`${folder}/`))
-    ? undefined
-    : lstatSync(join(snapshot, file.path), { throwIfNoEntry: false });
-  const size = found?.isFile() === true ? found.size : undefined;
+function sizeProblem(snapshot: string, table: string, file: LakeFile): Problem | undefined {
+  const size = statSync(join(snapshot, file.path), { throwIfNoEntry: false })?.size;
   if (size === file.bytes) return undefined;
   const check = size === undefined ? 'presence' : 'size';
+  const found = size === undefined ? 'no file' : `${size} bytes`;
   const torn = tornIf(size !== undefined && size < file.bytes);
-  return {
-    ...{ table, file: file.path, check, expected: `${file.bytes} bytes`, ...torn },
-    found: size === undefined ? (found === undefined ? 'no file' : 'no plain file') : `${size} bytes`,
-  };
+  return { table, file: file.path, check, expected: `${file.bytes} bytes`, found, ...torn };
 }
 
 async function checksumProblem(snapshot: string, table: string, { path, sha256 }: LakeFile) {

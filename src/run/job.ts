@@ -192,6 +192,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       now,
       client: () => {
         if (client === undefined) assertOrigin({ base, layout, config });
+        if (client === undefined) options.reporter.step('service', String(config.baseUrl));
         client ??= openClient(config, {
           onAnswer: (status, headers) => {
             recorder.answered(status);

@@ -13,7 +13,6 @@ import { lockedError, lockState, sayHolder } from '../../lake/lock.js';
 import { allTables, manifestIn, SCHEMA_VERSION } from '../../lake/manifest.js';
 import { findPasses } from '../../land/pass.js';
 import { count, sumOf } from '../../query/printable.js';
-import { assertOrigin } from '../../run/job.js';
 import { streamNames } from '../../service/streams.js';
 import type { Effects } from '../effects.js';
 
@@ -29,7 +28,7 @@ export interface Finding<T = unknown> {
 /** What checks need from outside. Tests replace it. */
 export interface DoctorContext {
   readonly input: ConfigInput;
-  readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal'>;
+  readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal' | 'err'>;
   /** Whether to leave the service out. */
   readonly offline: boolean;
   /** Version of Node, such as `20.20.2`. */
@@ -140,13 +139,12 @@ export function checkLock({ output, lease }: Config, now: Date): Finding {
   };
 }
 
-/** Checks that the next run can continue from a sound snapshot, in a known format and of the same service. */
+/** Checks that the next run can continue from a sound snapshot in a known format. */
 export function checkLake(config: Config): Finding {
   const layout = layoutOf(config.output);
   const warnings: string[] = [];
   assertLink(layout);
   const base = findBase(layout, (message) => warnings.push(message));
-  assertOrigin({ base, layout, config });
   if (warnings.length > 0)
     return { text: warnings.join('; '), hint: 'lotlake verify names all that is wrong' };
   if (base === undefined) return { text: 'nothing is published yet' };
