@@ -64,12 +64,12 @@ export interface LandedPage
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
-  target: { path: string; url: string } & Pick<Stream, 'contract'>,
+  target: { path: string; url: string; mostRecordBytes?: number | undefined } & Pick<Stream, 'contract'>,
   onLines?: (lines: Uint8Array, ends: readonly number[], ids: readonly number[]) => void,
 ): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
   makeFolder(dirname(target.path));
   const temporary = temporaryOf(target.path);
-  const scanner = new PageScanner(target.contract);
+  const scanner = new PageScanner(target.contract, target.mostRecordBytes);
   const gzip = createGzip({ level: 1, memLevel: 9, chunkSize: 1 << 18 });
   // Computed on the way to the file, so that the file need not be read again.
   const sha256 = createHash('sha256');
@@ -112,9 +112,13 @@ export async function landPage(
 /** Reads a body and keeps nothing of it. Throws LAND_PAGE_BROKEN if it is not a page. */
 export async function readPage(
   body: AsyncIterable<Uint8Array>,
-  { url, contract }: { url: string } & Pick<Stream, 'contract'>,
+  {
+    url,
+    contract,
+    mostRecordBytes,
+  }: { url: string; mostRecordBytes?: number | undefined } & Pick<Stream, 'contract'>,
 ): Promise<PageRecords> {
-  const scanner = new PageScanner(contract);
+  const scanner = new PageScanner(contract, mostRecordBytes);
   const records: Uint8Array[] = [];
   const keep = (lines: Buffer): void => {
     let start = 0;

@@ -95,11 +95,11 @@ export async function checkPage(
 /** What the reject of a record says that the service could not serve; `data_health` counts them by it. */
 export const UNSERVED = 'a record that the service can serve';
 
-function tooLarge({ id, bytes }: OversizedRecord): Fault {
+function tooLarge({ id, bytes, most = MOST_RECORD_BYTES }: OversizedRecord): Fault {
   return {
     record_id: id === null ? null : String(id),
     path: '',
-    expected: `a record of at most ${MOST_RECORD_BYTES} bytes`,
+    expected: `a record of at most ${most} bytes`,
     found: `record of ${bytes} bytes`,
   };
 }

@@ -106,7 +106,9 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
   await connection.run(
     `create view run.unchanged_records as from read_csv(${literal(file)}, auto_detect = false, columns = {vehicle_id: 'BIGINT', seq: 'BIGINT'})`,
   );
-  const rejects = isStaged(stage, 'rejects') ? `from ${rejectsRelation(stage)}` : emptyOf(REJECT_COLUMNS);
+  const rejects = isStaged(stage, 'rejects')
+    ? `from ${rejectsRelation(stage, run.mostRecordBytes)}`
+    : emptyOf(REJECT_COLUMNS);
   await connection.run(`create view run.rejects as ${rejects}`);
 }
 

@@ -32,6 +32,7 @@ export async function reconcileInto(
     snapshot: job.runId,
     seenAt: cars?.manifest.started_at ?? given.startedAt,
     shrinkGuard: job.config.shrinkGuard,
+    mostRecordBytes: job.config.largestRecord << 20,
   };
   const result = await job.session.whileWriting(() => reconcile(context));
   for (const warning of result.warnings) job.reporter.warn(warning);
