@@ -214,7 +214,7 @@ function isScratch(layout: Layout, path: string): boolean {
     name === TRASH ||
     // The copy is another lake.
     name === LAKE_NOTE ||
-    ([layout.output, layout.snapshots, layout.landing].includes(dirname(path)) && name.startsWith(LOCK))
+    ([layout.output, layout.lake, layout.landing].includes(dirname(path)) && name.startsWith(LOCK))
   );
 }
 

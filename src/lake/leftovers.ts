@@ -24,7 +24,7 @@ export function trashFolders(layout: Layout): string[] {
  * @param kept folders of the snapshots and passes that stay
  */
 export function findLeftovers(layout: Layout, kept: readonly string[]) {
-  const { output, landing, lake, snapshots, work } = layout;
+  const { output, landing, lake, work } = layout;
   const found: readonly (readonly [reason: string, paths: readonly string[]])[] = [
     ['left by a run that died', [work].filter(existsSync)],
     ['left by a vacuum that died', trashFolders(layout).flatMap((folder) => matching(folder, /./))],
@@ -37,7 +37,7 @@ export function findLeftovers(layout: Layout, kept: readonly string[]) {
     ['temporary file', matching(layout.runs, ID).flatMap((folder) => matching(folder, /\.tmp$/))],
     [
       'temporary file',
-      [output, snapshots, landing]
+      [output, lake, landing]
         .flatMap((folder) => matching(folder, /^lotlake\.lock\./))
         .filter((path) => path.endsWith(CLAIM)),
     ],

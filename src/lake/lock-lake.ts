@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { jsonIn } from '../config/json.js';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { isLink, notOwned, realPlace, replaceFile } from '../config/owned.js';
+import { isLink, makeFolder, notOwned, realPlace, replaceFile } from '../config/owned.js';
 import { streamNames } from '../service/streams.js';
+import { isDiskFull } from './lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from './layout.js';
 import { trashFolders } from './leftovers.js';
 import { LOCK, type LockOptions, takeLock } from './lock.js';
 
-/** Name of the file in `lake`, `snapshots` and `landing` that says which lake it is, or is part of. */
+/** Name of the file in `lake` and `landing`, and in `snapshots` on another disk, that says which lake it is part of. */
 export const NOTE = '.lake.json';
 
 const noteSchema = z.object({ lake_id: z.string().regex(/^[0-9a-f]{16}$/) });
@@ -19,7 +20,7 @@ const noteSchema = z.object({ lake_id: z.string().regex(/^[0-9a-f]{16}$/) });
 const partSchema = noteSchema.extend({ at: z.string(), lake: z.string(), output: z.string() });
 
 /**
- * Takes the locks of a lake: of its output folder, and of its snapshots and its landing, which may lie on other disks and be
+ * Takes the locks of a lake: of its output folder, and of its lake and its landing, which may lie on other disks and be
  * reached from other output folders. Throws LAKE_LOCKED, LAKE_NOT_OWNED if a folder that lotlake makes is a link, and
  * LAKE_OF_OTHERS if snapshots or landing belong to another lake.
  */
@@ -30,7 +31,7 @@ export async function lockLake(layout: Layout, options: LockOptions) {
     for (const lock of locks.reverse()) lock.release();
   };
   try {
-    for (const path of [layout.lock, join(layout.snapshots, LOCK), join(layout.landing, LOCK)])
+    for (const path of [layout.lock, join(layout.lake, LOCK), join(layout.landing, LOCK)])
       locks.push(await takeLock(path, options));
     const token = locks[0]?.token;
     return { token, lakeId: claim(layout), isHeld: () => locks.every((lock) => lock.isHeld()), release };
@@ -48,29 +49,25 @@ function assertFolders(layout: Layout): void {
     if (isLink(folder)) throw notOwned(folder, realPlace(folder), output);
 }
 
-/** Notes which lake snapshots and landing belong to. Returns its id. */
+/** Notes which lake landing belongs to, and snapshots that lie on another disk. Returns its id. */
 function claim(layout: Layout): string {
-  const parts = [
-    { name: 'snapshots', folder: layout.snapshots },
-    { name: 'landing', folder: layout.landing },
-  ] as const;
-  const known = noteIn(layout.lake, noteSchema)?.lake_id;
+  const { lake, snapshots, landing } = layout;
+  const known = noteIn(lake, noteSchema)?.lake_id;
   // A lake that is made from landing takes the id of its landing.
-  const landed =
-    currentSnapshot(layout) === undefined ? noteIn(layout.landing, noteSchema)?.lake_id : undefined;
+  const landed = currentSnapshot(layout) === undefined ? noteIn(landing, noteSchema)?.lake_id : undefined;
   const lake_id = known ?? landed ?? randomBytes(8).toString('hex');
-  for (const { name, folder } of parts) {
-    const here = {
-      lake_id,
-      at: realPlace(folder),
-      lake: realPlace(layout.lake),
-      output: realPlace(layout.output),
-    };
+  for (const name of ['snapshots', 'landing'] as const) {
+    const folder = layout[name];
+    if (name === 'snapshots' && !isLink(snapshots)) continue;
+    const here = { lake_id, at: realPlace(folder), lake: realPlace(lake), output: realPlace(layout.output) };
+    const within = dirname(here.at);
+    if (within !== here.lake && noteIn(within, noteSchema) !== undefined) throw ofOthers(folder, within);
+    makeFolder(folder);
     const note = noteIn(folder, partSchema);
-    if (note !== undefined && isOfOthers(note, here, name)) throw ofOthers(folder, note);
+    if (note !== undefined && isOfOthers(note, here, name)) throw ofOthers(folder, note.output);
     if (JSON.stringify(note) !== JSON.stringify(here)) write(folder, here);
   }
-  if (known === undefined) write(layout.lake, { lake_id });
+  if (known === undefined) write(lake, { lake_id });
   return lake_id;
 }
 
@@ -85,14 +82,20 @@ function isOfOthers(note: Part, here: Part, name: 'snapshots' | 'landing'): bool
   return isThere && realPlace(other[name]) === here.at;
 }
 
-const ofOthers = (folder: string, { output, lake_id }: Part): LotlakeError =>
-  new LotlakeError('LAKE_OF_OTHERS', `${folder} belongs to the lake ${lake_id} in ${output}`, {
+const ofOthers = (folder: string, place: string): LotlakeError =>
+  new LotlakeError('LAKE_OF_OTHERS', `${folder} belongs to another lake, in ${place}`, {
     outcome: 'usage',
     hint: 'nothing was changed; two lakes cannot share snapshots or landing: make a copy with lotlake backup, or take the folder away',
   });
 
-const write = (folder: string, note: z.output<typeof noteSchema>): void =>
-  replaceFile(join(folder, NOTE), `${JSON.stringify(note)}\n`);
+/** Writes a note. A full disk has no room for it, and a vacuum must go on; the next lock writes it. */
+function write(folder: string, note: z.output<typeof noteSchema>): void {
+  try {
+    replaceFile(join(folder, NOTE), `${JSON.stringify(note)}\n`);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
+}
 
 /** The note of a folder; undefined if there is none that can be read. */
 function noteIn<T>(folder: string, schema: z.ZodType<T>): T | undefined {

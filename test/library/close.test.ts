@@ -1,18 +1,25 @@
-import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openLake } from '../../src/index.js';
 import { type HandMade, handMadeLake, LOTS } from '../query/support.js';
 
 let made: HandMade;
 beforeAll(async () => {
   made = await handMadeLake({ lots: LOTS }, {});
+  // Other suites have scratch folders, too.
+  mkdirSync(scratchRoot());
+  vi.stubEnv('TMPDIR', scratchRoot());
 });
-afterAll(() => made.remove());
+afterAll(() => {
+  vi.unstubAllEnvs();
+  made.remove();
+});
 
 const CLOSED = { code: 'SHARE_CLOSED', stage: 'share' };
 const LONG = 'select a.range from range(10000000) a, range(1000) b';
-const scratch = (): string[] => readdirSync(tmpdir()).filter((name) => /^lotlake-[^-]+$/.test(name));
+const scratchRoot = (): string => join(made.folder, 'scratch');
+const scratch = (): string[] => readdirSync(scratchRoot());
 const open = () => openLake({ output: made.config.output });
 
 describe('a lake that was closed', () => {

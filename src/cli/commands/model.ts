@@ -5,7 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Config, readConfig } from '../../config/config.js';
 import { quoted, readFolder } from '../../config/folder.js';
 import { ConfigError, messageOf } from '../../config/lotlake-error.js';
-import { remove } from '../../config/owned.js';
+import { ownNamed, remove } from '../../config/owned.js';
 import { viewOn } from '../../lake/views.js';
 import { readChecks } from '../../model/checks.js';
 import { assertTests, runDataTests } from '../../model/data-tests.js';
@@ -161,7 +161,7 @@ async function onDuckDB(
 ): Promise<ModelResults> {
   for (const table of tables) await connection.run(viewOn(folder, table));
   // Spark names its files differently, and a view on the folder of a mart would read both.
-  for (const { name } of computed) remove(join(target, name));
+  for (const { name } of computed) remove(join(ownNamed(target), name));
   const parquet = () => 'format parquet, compression zstd';
   const models = await runModels(connection, { target, parquet, models: computed });
   const tests = await runDataTests(connection, { models: tested, checks });
