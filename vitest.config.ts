@@ -13,8 +13,12 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-/** Suites that put other modules or clocks in place of the real ones, and so load every module anew. */
-const MOCKING = ['test/extract/{rate-limit,moving-list}.test.ts', 'test/mirror/{pull,vacuum}.test.ts'];
+/** Suites that put other modules or clocks in place of the real ones, or look at what modules hold, and so load them anew. */
+const MOCKING = [
+  'test/config/owned.test.ts',
+  'test/extract/{rate-limit,moving-list}.test.ts',
+  'test/mirror/{pull,vacuum}.test.ts',
+];
 
 /** Run with `npm run test:soak`. */
 export const SLOW: readonly string[] = [

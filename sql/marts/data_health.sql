@@ -51,7 +51,8 @@ source_rejects as (
         run_id,
         stream,
         count(*) as rejected,
-        sum(case when expected = 'a record that the service can serve' then 1 else 0 end) as unserved
+        sum(case when expected = 'a record that the service can serve' then 1 else 0 end) as unserved,
+        sum(case when expected like 'a record of at most % bytes' then 1 else 0 end) as oversized
     from rejects
     where table_name is null
     group by run_id, stream
@@ -204,7 +205,8 @@ stream_rows as (
         by_stream.stream,
         by_stream.records,
         case when runs_with_rejects.run_id is not null then coalesce(source_rejects.rejected, 0) end as rejected,
-        source_rejects.unserved,
+        coalesce(source_rejects.unserved, 0) as unserved,
+        coalesce(source_rejects.oversized, 0) as oversized,
         case when runs_with_rejects.run_id is not null then coalesce(records_lacking_a_value.records, 0) end
             as lacking_a_value,
         by_stream.drifted_members,
@@ -261,7 +263,13 @@ metrics as (
     union all
     select run_id, stream, 'rejected', rejected, 'records' from stream_rows
     union all
-    select run_id, stream, 'unserved_records', unserved, 'records' from stream_rows where unserved > 0
+    select run_id, stream, 'unserved_records', unserved, 'records'
+    from stream_rows
+    where rejected is not null and stream in (select stream from source_rejects where unserved > 0)
+    union all
+    select run_id, stream, 'oversized_records', oversized, 'records'
+    from stream_rows
+    where rejected is not null and stream in (select stream from source_rejects where oversized > 0)
     union all
     select run_id, stream, 'reject_share', rejected / records, 'share, 0 to 1' from stream_rows where records > 0
     union all
@@ -314,7 +322,9 @@ ranked as (
             when metrics.metric = 'age_hours' then metrics.subject = 'cars' and metrics.value > 36
             when metrics.metric in ('reject_share', 'rejected_value_share') then metrics.value > source_runs.reject_alarm
             when metrics.metric = 'null_share' then metrics.value > 0.98
-            else metrics.metric in ('failing_runs', 'incomplete_passes', 'unserved_records') and metrics.value > 0
+            else
+                metrics.metric in ('failing_runs', 'incomplete_passes', 'unserved_records', 'oversized_records')
+                and metrics.value > 0
         end as is_alarm,
         -- figures of the whole lake are replaced by the next run of any pipeline
         row_number() over (

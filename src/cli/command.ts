@@ -1,7 +1,7 @@
 import type { InferredOptionType, PositionalOptions, Options as YargsOptions } from 'yargs';
 import { type Config, type ConfigInput, readConfig } from '../config/config.js';
 import { layoutOf } from '../lake/layout.js';
-import { takeLock } from '../lake/lock.js';
+import { lockLake } from '../lake/lock-lake.js';
 import type { Effects } from './effects.js';
 
 /** `maxBytes` of `max-bytes`. */
@@ -104,7 +104,7 @@ export async function whileLocked<T>(
   effects: Effects,
   work: () => Promise<T>,
 ): Promise<T> {
-  const lock = await takeLock(layoutOf(config.output).lock, {
+  const lock = await lockLake(layoutOf(config.output), {
     ...{ pipeline, now: effects.now(), lease: config.lease, signal: effects.signal },
     onWait: (message) => effects.err(`${message}\n`),
   });

@@ -1,7 +1,7 @@
-import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.js';
 import { ConfigError, messageOf } from '../config/lotlake-error.js';
+import { append, own } from '../config/owned.js';
 import type { Reporter } from '../run/job.js';
 import { type Effects, safe } from './effects.js';
 import { jsonLines, type Log, textLines } from './log.js';
@@ -89,7 +89,7 @@ function atLevel(log: Log, level: Config['log']): Log {
 function appendTo(given: string, effects: Effects): (line: string) => void {
   const path = resolve(effects.cwd, given);
   try {
-    appendFileSync(path, '');
+    append(own(path), '');
   } catch (error) {
     throw new ConfigError(
       `the log file ${path} cannot be written: ${messageOf(error)}`,
@@ -100,7 +100,7 @@ function appendTo(given: string, effects: Effects): (line: string) => void {
   return (line) => {
     if (isLost) return;
     try {
-      appendFileSync(path, safe(line));
+      append(path, safe(line));
     } catch (error) {
       isLost = true;
       effects.err(`the log file ends here, since ${path} cannot be written any more: ${messageOf(error)}\n`);

@@ -8,6 +8,7 @@ import { defaultMemory } from './memory.js';
 import { didYouMean } from './nearest.js';
 import { isUrl } from './problems.js';
 import { allSettings, settings, withMembers } from './settings.js';
+import { assertAllTrusted } from './trusted.js';
 
 /** Settings after validation: complete, typed and read-only; `output`, `seeds` and `models` are absolute. */
 export type Config = Readonly<z.output<typeof settings> & { memory: string }>;
@@ -61,7 +62,7 @@ export function readSettings(
   ]);
   const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) throw notValid(parsed.error, given);
-  const { origin, output, seeds, models = modelsBeside(files), logFile, metrics, lineage } = parsed.data;
+  const { origin, output, seeds, models = modelsBeside(files, env), logFile, metrics, lineage } = parsed.data;
   const { baseUrl, memory = defaultMemory() } = parsed.data;
   const placeOf = (name: string) => given.get(name) ?? standard(name);
   const pathOf = (name: string, path: string, read: typeof readFolder): string =>
@@ -128,9 +129,14 @@ const withoutSecrets = (words: unknown): unknown =>
     : words;
 
 /** The folder of own models if none is named: beside the file of settings. */
-function modelsBeside({ hasFile, home }: ReturnType<typeof readGiven>): string | undefined {
+function modelsBeside(
+  { hasFile, isNamed, home }: ReturnType<typeof readGiven>,
+  env: NodeJS.ProcessEnv,
+): string | undefined {
   const folder = join(home, 'models');
-  return hasFile && statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : undefined;
+  if (!hasFile || statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+  if (!isNamed) assertAllTrusted(folder, env, 'name the folder in the setting models');
+  return folder;
 }
 
 /** `--per-page` of `perPage`, and `--path-style` of `publish.pathStyle`. */

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { ConfigError, messageOf } from './lotlake-error.js';
 import { didYouMean } from './nearest.js';
 import { allSettings, membersOf } from './settings.js';
+import { assertTrusted } from './trusted.js';
 
 /** Name of the file of settings if none is given, and of the file of variables beside it. */
 export const FILE = 'lotlake.config.json';
@@ -32,8 +33,7 @@ export type GivenSettings = readonly (readonly [name: string, given: Given])[];
  */
 export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string) {
   if (named === '') throw new ConfigError('--config names no file');
-  const path = named === undefined ? foundUpwards(cwd) : resolve(cwd, named);
-  const home = path === undefined ? cwd : dirname(path);
+  const { path, home, envFile } = placesOf(named, env, cwd);
   const warnings: string[] = [];
   const file = named === undefined ? path : `--config ${named}`;
   const fromFile = path === undefined ? [] : readFile(path, file);
@@ -44,7 +44,6 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
     );
   if (path !== undefined && fromFile.some(([name]) => SECRET.test(name)))
     warnings.push(...seenByOthers(path));
-  const envFile = join(home, ENV_FILE);
   const variables = readEnvFile(envFile, warnings);
   addTo(env, variables);
   const given = [
@@ -56,6 +55,7 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
     /** Folder of the file of settings; the working folder if there is no file. */
     home,
     hasFile: path !== undefined,
+    isNamed: named !== undefined,
     /** A later entry of a setting counts. */
     given,
     /** Files with a secret that others can read. */
@@ -70,15 +70,27 @@ export function readGiven(named: string | undefined, env: NodeJS.ProcessEnv, cwd
  * cannot be read. Throws ConfigError if a place that could name it cannot be read.
  */
 export function givenOutput(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string) {
-  const path = named === undefined ? foundUpwards(cwd) : resolve(cwd, named);
-  const home = path === undefined ? cwd : dirname(path);
-  const envFile = join(home, ENV_FILE);
+  const { path, home, envFile } = placesOf(named, env, cwd);
   const outputIn = (given: GivenSettings) => given.find(([name]) => name === 'output')?.[1];
   const given =
     outputIn(settingsIn(env, cwd)) ??
     outputIn(settingsIn(readEnvFile(envFile, []), home, envFile)) ??
     (path === undefined ? undefined : outputIn(readFile(path)));
   return { given, home };
+}
+
+/**
+ * The file of settings, if there is one, its folder, and `.env` in that folder. Throws ConfigError if they were not named, and
+ * others decide what they say.
+ */
+function placesOf(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string) {
+  const path = named === undefined ? foundUpwards(cwd) : resolve(cwd, named);
+  const home = path === undefined ? cwd : dirname(path);
+  const envFile = join(home, ENV_FILE);
+  for (const file of named === undefined ? [path, envFile] : [])
+    if (file !== undefined && existsSync(file))
+      assertTrusted(file, env, `name the file of settings beside it, such as --config ${join(home, FILE)}`);
+  return { path, home, envFile };
 }
 
 function foundUpwards(folder: string): string | undefined {

@@ -11,21 +11,16 @@ interface Secret {
   readonly whole: readonly Buffer[];
 }
 
-/** The service that a key is sent to. */
-type Holder = 'service' | 'catalog' | 'lineage';
+/** Secrets of all runs in this process: of services, catalogs and lineage. One run may meet the secret of another. */
+const secrets = new Map<string, Secret>();
 
-const secrets = new Map<Holder, Secret>();
-
-/**
- * Makes `redacted` hide a key from now on, and `redactedBody` the key of the service. A process has one key for each holder.
- * A key of less than 8 characters is not hidden.
- */
-export function hideKey(key: string, holder: Holder = 'service'): void {
-  if (key.length < LEAST_PART) return;
+/** Makes `redacted` and `redactedBody` hide a key from now on. A key of less than 8 characters is not hidden. */
+export function hideKey(key: string): void {
+  if (key.length < LEAST_PART || secrets.has(key)) return;
   const json = JSON.stringify(key).slice(1, -1);
   const forms = new Set([key, json, json.replaceAll('/', '\\/'), encodeURIComponent(key)]);
   const parts = new Set([...forms].flatMap(partsOf));
-  secrets.set(holder, {
+  secrets.set(key, {
     parts: new RegExp(`(?=${[...parts].map((part) => part.replaceAll(/[^\w]/g, '\\$&')).join('|')})`, 'g'),
     whole: [...forms].map((form) => Buffer.from(form)),
   });
@@ -48,8 +43,8 @@ function without(text: string, { parts }: Secret): string {
 }
 
 /**
- * A body in which asterisks replace the whole key of the service, so that no page, ledger or message holds it. The length
- * stays; the chunks are changed in place.
+ * A body in which asterisks replace each whole key, so that no page, ledger or message holds one. The length stays; the
+ * chunks are changed in place.
  */
 export async function* redactedBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held: Buffer = Buffer.alloc(0);
@@ -58,7 +53,7 @@ export async function* redactedBody(body: AsyncIterable<Uint8Array>): AsyncGener
       held.length === 0
         ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
         : Buffer.concat([held, chunk]);
-    const whole = secrets.get('service')?.whole ?? [];
+    const whole = [...secrets.values()].flatMap((secret) => secret.whole);
     for (const form of whole)
       for (let at = bytes.indexOf(form); at >= 0; at = bytes.indexOf(form, at + form.length))
         bytes.fill('*', at, at + form.length);

@@ -102,6 +102,7 @@ export const settings = z.strictObject({
   rejectGuard: between(Number.MIN_VALUE, 1, 'a share above 0 and up to 1').default(0.2),
   shrinkGuard: between(Number.MIN_VALUE, 1, 'a share above 0 and up to 1').default(0.2),
   rejectAlarm: between(0, 1, 'a share from 0 to 1').default(0.01),
+  largestRecord: whole(1, 64).default(4),
   onDrift: oneOf('report', 'hold').default('report'),
   minimumGroup: count().default(5),
   relistingDays: days().default(30),

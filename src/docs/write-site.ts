@@ -1,7 +1,8 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
-import { packageRoot } from '../config/package-root.js';
+import { makeFolder, ownNamed } from '../config/owned.js';
+import { packageFile } from '../config/package-root.js';
 import { outOfMemoryError } from '../lake/lake-error.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
@@ -31,7 +32,7 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
   try {
     return await readLake(config, { signal }, async (lake) => {
       // Before the tables are read, so that a folder that cannot be written fails at once.
-      writingTo(folder, () => mkdirSync(folder, { recursive: true }));
+      writingTo(folder, () => makeFolder(ownNamed(folder)));
       const site = await readSite(lake);
       // An interrupted test must not count as one that could not be run.
       signal?.throwIfAborted();
@@ -39,7 +40,7 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
       const first = { 'search-index.js': searchIndex(site), 'index.html': indexPage(site) };
       writingTo(folder, () => {
         for (const [path, text] of [...Object.entries(first), ...pages]) writeWhole(join(folder, path), text);
-        for (const asset of ASSETS) copyFileSync(join(packageRoot, 'site', asset), join(folder, asset));
+        for (const asset of ASSETS) writeWhole(join(folder, asset), packageFile(join('site', asset)));
       });
       return { index, pages: pages.length + 1, snapshot_id: lake.manifest.snapshot_id };
     });

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { causesOf, LotlakeError } from '../config/lotlake-error.js';
 import { parseBytes } from '../config/memory.js';
+import { makeFolder, makeScratch, remove } from '../config/owned.js';
 
 /** Limits of one DuckDB database. */
 interface SessionOptions {
@@ -27,7 +27,7 @@ const INTERRUPT_EVERY = 20;
 
 /** Opens a DuckDB database that fetches nothing, spills below the output folder and works in UTC. */
 export async function openSession(options: SessionOptions) {
-  mkdirSync(options.temp, { recursive: true });
+  makeFolder(options.temp);
   const instance = await DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
@@ -138,7 +138,7 @@ export type TemporarySession = Readonly<Awaited<ReturnType<typeof openTemporaryS
 
 /** Opens a database in memory whose scratch folder is outside the lake, so that reading leaves no trace there. */
 export async function openTemporarySession(limits: Pick<SessionOptions, 'memory' | 'threads'>) {
-  const temp = mkdtempSync(join(tmpdir(), 'lotlake-'));
+  const temp = makeScratch(join(tmpdir(), 'lotlake-'));
   const session = await openSession({ memory: limits.memory, threads: limits.threads, temp });
   return {
     session,
@@ -146,7 +146,7 @@ export async function openTemporarySession(limits: Pick<SessionOptions, 'memory'
     temp,
     close: () => {
       session.close();
-      rmSync(temp, { recursive: true, force: true });
+      remove(temp);
     },
   };
 }

@@ -1,8 +1,9 @@
-import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { RecordBatchFileWriter } from 'apache-arrow';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { append, makeNewFolder, move, remove, writeNew } from '../config/owned.js';
 import { literal, rows as rowsOf } from '../duck/session.js';
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables } from '../lake/tables.js';
@@ -49,12 +50,12 @@ export async function writeTable(
     const number = parts.length === 1 ? '' : `-${String(i + 1).padStart(4, '0')}`;
     const path = `data/${plan.name}${number}.${request.format}`;
     const absolute = join(folder, path);
-    renameSync(made, absolute);
+    move(made, absolute);
     const sha256 = await checksumOf(absolute);
     files.push({ path, rows, bytes: statSync(absolute).size, sha256 });
   }
   // DuckDB may leave an empty file behind the last full one.
-  rmSync(beside, { recursive: true });
+  remove(beside);
   const [rows, bytes] = [sumOf(files, (file) => file.rows), sumOf(files, (file) => file.bytes)];
   return { ...plan, files, rows, bytes };
 }
@@ -82,7 +83,7 @@ export async function writeCsv(
       const line = csvLine(row, columns);
       const more = Buffer.byteLength(line);
       if (bytes + more > maxBytes && part.rows > 0) {
-        appendFileSync(part.path, lines);
+        append(part.path, lines);
         lines = '';
         part = beginPart(folder, parts, head);
         bytes = Buffer.byteLength(head);
@@ -91,7 +92,7 @@ export async function writeCsv(
       part.rows++;
       bytes += more;
     }
-    appendFileSync(part.path, lines);
+    append(part.path, lines);
   }
   return parts;
 }
@@ -116,14 +117,14 @@ export async function writeArrow(
   do {
     const part = beginPart(folder, parts);
     const output = arrowOutput(columns, new RecordBatchFileWriter());
-    const append = (bytes: readonly Uint8Array[]) => appendFileSync(part.path, Buffer.concat(bytes));
-    append(output.write([]));
+    const add = (bytes: readonly Uint8Array[]) => append(part.path, Buffer.concat(bytes));
+    add(output.write([]));
     for (; piece !== undefined; piece = (await pieces.next()).value) {
       if (part.rows > 0 && statSync(part.path).size >= maxBytes) break;
-      append(output.write(piece));
+      add(output.write(piece));
       part.rows += piece.length;
     }
-    append(output.close());
+    add(output.close());
   } while (piece !== undefined);
   return parts;
 }
@@ -159,10 +160,10 @@ async function* each(pieces: AsyncIterable<Rows>): AsyncGenerator<readonly unkno
 }
 
 /** Starts the next file of a table; the first one makes the folder. */
-function beginPart(folder: string, parts: Part[], head = ''): Part {
-  if (parts.length === 0) mkdirSync(folder);
+function beginPart(folder: string, parts: Part[], head?: string): Part {
+  if (parts.length === 0) makeNewFolder(folder);
   const part = { path: join(folder, `part-${parts.length}`), rows: 0 };
-  writeFileSync(part.path, head);
+  if (head !== undefined) writeNew(part.path, head);
   parts.push(part);
   return part;
 }
@@ -189,7 +190,7 @@ async function writeParquet(
   name: string,
   { tables, marts, snapshot_id }: Manifest,
 ): Promise<Part[]> {
-  mkdirSync(folder);
+  makeNewFolder(folder);
   const stored = tables[name] ?? marts[name];
   const rowBytes = (stored?.bytes ?? 0) / Math.max(stored?.rows ?? 0, 1);
   const options = [

@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Config } from '../config/config.js';
+import { writeNew } from '../config/owned.js';
 import { dictionary } from '../docs/dictionary.js';
 import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
 import type { Choice } from '../lake/snapshots.js';
@@ -68,9 +68,9 @@ async function writePages(facts: ExportFacts, folder: string): Promise<string[]>
   const files = facts.tables.flatMap((table) => table.files);
   const summed: { readonly path: string; readonly sha256: string }[] = [...files];
   for (const [path, text] of Object.entries(pages)) {
-    writeFileSync(join(folder, path), text);
+    writeNew(join(folder, path), text);
     summed.push({ path, sha256: await checksumOf(join(folder, path)) });
   }
-  writeFileSync(join(folder, SUMS), sumsText(summed));
+  writeNew(join(folder, SUMS), sumsText(summed));
   return [...Object.keys(pages), SUMS, ...files.map(({ path }) => path)];
 }

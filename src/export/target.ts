@@ -1,20 +1,9 @@
-import {
-  closeSync,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { makeFolder, move, own, ownNamed, remove, streamNew } from '../config/owned.js';
 import { filesBelow } from '../lake/files.js';
 import { partialOf } from '../lake/leftovers.js';
 import type { ExportRequest } from './request.js';
@@ -38,23 +27,22 @@ const ZIP_COMMENT = 'lotlake export';
 export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' | 'force'>) {
   const path = zip ? `${to}.zip` : to;
   checkFree(path, force, zip);
-  mkdirSync(dirname(to), { recursive: true });
-  const staging = partialOf(path);
-  mkdirSync(join(staging, 'data'), { recursive: true });
+  const staging = own(partialOf(ownNamed(path)));
+  makeFolder(join(staging, 'data'));
   return {
     path,
     staging,
     /** Renames a file or folder to `path`, in place of an earlier export. */
     commit: (made: string) => {
       checkFree(path, force, zip);
-      if (!existsSync(path)) return renameSync(made, path);
-      const replaced = partialOf(path, 'replaced');
-      renameSync(path, replaced);
-      renameSync(made, path);
-      rmSync(replaced, { recursive: true, force: true });
+      if (!existsSync(path)) return move(made, path);
+      const replaced = own(partialOf(path, 'replaced'));
+      move(path, replaced);
+      move(made, path);
+      remove(replaced);
     },
     /** Removes what is left in staging. */
-    discard: () => rmSync(staging, { recursive: true, force: true }),
+    discard: () => remove(staging),
   };
 }
 
@@ -113,7 +101,7 @@ export async function writeZip(
   mtime: Date,
 ): Promise<void> {
   const zip = new ZipFile();
-  const packed = createWriteStream(path);
+  const packed = streamNew(path);
   zip.on('error', (error: Error) => packed.destroy(error));
   for (const file of files)
     zip.addFile(join(folder, file), `${root}/${file}`, {

@@ -1,6 +1,6 @@
-import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { streamNew } from '../config/owned.js';
 import type { Columns } from '../query/result.js';
 
 /** A cell as the writer of workbooks takes it. */
@@ -58,7 +58,7 @@ export async function writeWorkbook(
     columns: columns.map(({ name: header, type }) => ({ header, numFmt: formatOf(type), width: 16 })),
     freezePane: { rows: 1 },
   });
-  await pipeline(Readable.fromWeb(workbook), createWriteStream(path));
+  await pipeline(Readable.fromWeb(workbook), streamNew(path));
   return { written, following };
 }
 

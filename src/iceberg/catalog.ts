@@ -37,7 +37,7 @@ export async function commitToCatalog(
   token: string | undefined,
   entries: readonly CatalogEntry[],
 ) {
-  if (token !== undefined) hideKey(token, 'catalog');
+  if (token !== undefined) hideKey(token);
   const send = senderTo(place, token);
   const { namespaces, separator } = await readCatalogConfig(send, place);
   const levels = place.namespace.split('.');

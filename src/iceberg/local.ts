@@ -1,13 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { makeFolder, remove, replaceFile, writeNew } from '../config/owned.js';
 import type { BaseState } from '../lake/base.js';
 import type { Layout } from '../lake/layout.js';
 import { allFiles, allTables } from '../lake/manifest.js';
 import { hasManifest, listSnapshots } from '../lake/snapshots.js';
 import type { VacuumPlan } from '../lake/vacuum.js';
-import { replaceFile } from '../land/files.js';
 import type { Described } from '../publish/warehouse.js';
 import type { PreviousMetadata } from './manifests.js';
 import { retainSnapshots } from './metadata.js';
@@ -96,9 +96,9 @@ async function writeTables(
   for (const [table, plan] of plans) {
     // Metadata that is there is for another path, or damaged.
     const metadata = join(folder, table, 'metadata');
-    rmSync(metadata, { recursive: true, force: true });
-    mkdirSync(metadata, { recursive: true });
-    for (const { uri, content } of [...plan.before, ...plan.after]) writeFileSync(pathOf(uri), content);
+    remove(metadata);
+    makeFolder(metadata);
+    for (const { uri, content } of [...plan.before, ...plan.after]) writeNew(pathOf(uri), content);
   }
   return { snapshot, tables: plans };
 }

@@ -1,32 +1,39 @@
 import { createHash } from 'node:crypto';
 import {
-  constants,
   existsSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
-  renameSync,
-  rmSync,
   type Stats,
   statSync,
-  symlinkSync,
-  writeFileSync,
 } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import {
+  copyLarge,
+  isWithin,
+  makeLink,
+  makeNewFolder,
+  move,
+  own,
+  ownNamed,
+  realPlace,
+  remove,
+  writeNew,
+} from '../config/owned.js';
 import { version } from '../config/package-root.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import { filesBelow, linkFile } from './files.js';
 import { unsoundError } from './lake-error.js';
-import { currentId, currentSnapshot, isWithin, type Layout, layoutOf, realPlace } from './layout.js';
+import { currentId, currentSnapshot, type Layout, layoutOf } from './layout.js';
 import { TRASH } from './leftovers.js';
+import { LOCK } from './lock.js';
+import { NOTE as LAKE_NOTE } from './lock-lake.js';
 import { listSnapshots } from './snapshots.js';
 import { verifyFiles } from './verify.js';
 import { renewViews } from './views.js';
@@ -52,9 +59,9 @@ export async function backUp(
   checkPlace(layout, to, force);
   const staging = join(dirname(to), `.${basename(to)}${endingOf(layout)}`);
   try {
-    mkdirSync(dirname(to), { recursive: true });
+    ownNamed(to);
     removeDead(layout, to);
-    mkdirSync(staging);
+    makeNewFolder(own(staging));
     const unfinished = listSnapshots(layout).filter(({ manifest }) => manifest === undefined);
     const without = new Set([layout.work, layout.lock, ...unfinished.map(({ folder }) => folder)]);
     const copied = await copyTree(layout, staging, without, signal);
@@ -76,7 +83,7 @@ export async function backUp(
       /** Names of the files and folders beside the note. */
       names: readdirSync(staging).sort(),
     };
-    writeFileSync(join(staging, NOTE), `${JSON.stringify(backup, null, 1)}\n`);
+    writeNew(join(staging, NOTE), `${JSON.stringify(backup, null, 1)}\n`);
     await syncFiles(filesBelow(staging).filter((path) => lstatSync(path).isFile()));
     await syncFolders([...foldersBelow(staging), staging]);
     killPoint('backup.checked');
@@ -84,7 +91,7 @@ export async function backUp(
     await commit(layout, staging, to);
     return backup;
   } catch (error) {
-    if (existsSync(staging)) rmSync(staging, { recursive: true });
+    if (existsSync(staging)) remove(staging);
     if ((error instanceof LotlakeError && error.stage === 'lake') || signal.aborted) throw error;
     throw new LotlakeError('LAKE_BACKUP', `${to} cannot be made: ${messageOf(error)}`, {
       cause: error,
@@ -105,11 +112,11 @@ function removeDead(layout: Layout, to: string): void {
   const ending = endingOf(layout);
   for (const name of readdirSync(dirname(to))) {
     if (!name.startsWith('.') || !name.endsWith(ending)) continue;
-    const left = join(dirname(to), name);
+    const left = own(join(dirname(to), name));
     const before = name.slice(1, -ending.length);
-    const place = join(dirname(to), before.slice(0, -REPLACED.length));
-    if (before.endsWith(REPLACED) && !existsSync(place)) renameSync(left, place);
-    else rmSync(left, { recursive: true, force: true });
+    const place = own(join(dirname(to), before.slice(0, -REPLACED.length)));
+    if (before.endsWith(REPLACED) && !existsSync(place)) move(left, place);
+    else remove(left);
   }
 }
 
@@ -162,8 +169,8 @@ async function copyTree(layout: Layout, staging: string, without: ReadonlySet<st
   for (const [path, found] of treeOf(layout, without, layout.output)) {
     signal.throwIfAborted();
     const to = join(staging, relative(layout.output, path));
-    if (found.isDirectory()) mkdirSync(to);
-    if (found.isSymbolicLink()) symlinkSync(readlinkSync(path), to);
+    if (found.isDirectory()) makeNewFolder(to);
+    if (found.isSymbolicLink()) makeLink(readlinkSync(path), to);
     if (!found.isFile()) continue;
     const inode = `${found.dev}:${found.ino}`;
     const first = names.get(inode);
@@ -174,7 +181,7 @@ async function copyTree(layout: Layout, staging: string, without: ReadonlySet<st
       continue;
     }
     names.set(inode, to);
-    await copyFile(path, to, constants.COPYFILE_FICLONE);
+    await copyLarge(path, to);
     copied.bytes += found.size;
     if (statSync(to).size !== found.size) throw new TypeError(`${path} changed while it was copied`);
     killPoint('backup.file-copied');
@@ -199,13 +206,15 @@ function* treeOf(layout: Layout, without: ReadonlySet<string>, folder: string): 
 const namesItsPlace = (layout: Layout, path: string): boolean =>
   basename(path) === 'metadata' && dirname(dirname(dirname(path))) === layout.snapshots;
 
-/** Whether a killed run or vacuum left a path. The next run or vacuum removes it. */
+/** Whether a killed run or vacuum left a path, which the next one removes, or a path is for this lake alone. */
 function isScratch(layout: Layout, path: string): boolean {
   const name = basename(path);
   return (
     /\.tmp(\.wal)?$/.test(name) ||
     name === TRASH ||
-    (dirname(path) === layout.output && name.startsWith(basename(layout.lock)))
+    // The copy is another lake.
+    name === LAKE_NOTE ||
+    ([layout.output, layout.lake, layout.landing].includes(dirname(path)) && name.startsWith(LOCK))
   );
 }
 
@@ -224,7 +233,7 @@ async function checkSnapshots(copy: Layout, signal: AbortSignal): Promise<string
     if (problem === undefined) continue;
     const { file, found, expected } = problem;
     if (folder === current) throw unsound(id, `${file}: ${found} instead of ${expected}`);
-    rmSync(folder, { recursive: true });
+    remove(folder);
     damaged.push(id);
   }
   return damaged;
@@ -240,8 +249,8 @@ const unsound = (id: string, what: string): LotlakeError =>
 async function commit(layout: Layout, staging: string, to: string): Promise<void> {
   const replaced = join(dirname(to), `.${basename(to)}${REPLACED}${endingOf(layout)}`);
   const isReplacing = existsSync(to) && readdirSync(to).length > 0;
-  if (isReplacing) renameSync(to, replaced);
-  renameSync(staging, to);
+  if (isReplacing) move(to, own(replaced));
+  move(staging, to);
   await syncFolders([dirname(to)]);
-  if (isReplacing) rmSync(replaced, { recursive: true, force: true });
+  if (isReplacing) remove(replaced);
 }

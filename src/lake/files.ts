@@ -1,7 +1,8 @@
-import { copyFileSync, existsSync, linkSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeOf } from '../config/lotlake-error.js';
+import { assertNoLinks, copyNew, makeFolder, makeHardLink } from '../config/owned.js';
 import { literal, literals, rows } from '../duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { allFiles, type LakeFile, type Manifest } from './manifest.js';
@@ -29,10 +30,14 @@ export function diskUse(folder: string): number {
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
-/** Parquet files below a folder of a snapshot with their sizes; paths are relative to the snapshot. */
+/**
+ * Parquet files below a folder of a snapshot with their sizes; paths are relative to the snapshot. Throws LAKE_NOT_OWNED if
+ * there is a link, because what is behind it is not of the lake.
+ */
 export function fileSizes(snapshot: string, name: string): FileSize[] {
   const folder = join(snapshot, name);
   if (!existsSync(folder)) return [];
+  assertNoLinks(folder, snapshot);
   return filesBelow(folder)
     .filter((path) => path.endsWith('.parquet'))
     .map((path) => ({ path: relative(snapshot, path), bytes: statSync(path).size }));
@@ -56,12 +61,12 @@ const NO_LINKS: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EM
 
 /** Hard-links a file into another snapshot, or copies it if the file system has no hard links. */
 export function linkFile(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true });
+  makeFolder(dirname(to));
   try {
-    linkSync(from, to);
+    makeHardLink(from, to);
   } catch (error) {
     if (!NO_LINKS.has(codeOf(error))) throw error;
-    copyFileSync(from, to);
+    copyNew(from, to);
   }
 }
 

@@ -1,6 +1,7 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
-import { codeOf } from '../config/lotlake-error.js';
+import { readlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isLink, isWithin, own, realPlace } from '../config/owned.js';
+import { ID } from '../land/pass.js';
 
 /** File name of the DuckDB database of a snapshot. */
 export const WAREHOUSE = 'warehouse.duckdb';
@@ -8,14 +9,14 @@ export const WAREHOUSE = 'warehouse.duckdb';
 /** Folders and files of one output folder. */
 export type Layout = Readonly<ReturnType<typeof layoutOf>>;
 
-/** Where everything is, below an output folder. */
+/** Where everything is, below an output folder. That folder, lake, snapshots and landing may be links to other disks. */
 export function layoutOf(output: string) {
-  const lake = join(output, 'lake');
+  const lake = own(join(own(output), 'lake'));
   return {
     output,
-    landing: join(output, 'landing'),
+    landing: own(join(output, 'landing')),
     lake,
-    snapshots: join(lake, 'snapshots'),
+    snapshots: own(join(lake, 'snapshots')),
     /** Symbolic link to the published snapshot. */
     current: join(lake, 'current'),
     /** Scratch space; nothing in it outlives the run that made it. */
@@ -30,10 +31,11 @@ export function layoutOf(output: string) {
   };
 }
 
-/** Folder of the published snapshot, resolved; undefined if nothing was published yet. */
+/** Folder of the published snapshot; undefined if nothing was published yet, or the link was not made by lotlake. */
 export function currentSnapshot(layout: Layout): string | undefined {
   try {
-    return join(layout.snapshots, basename(readlinkSync(layout.current)));
+    const id = basename(readlinkSync(layout.current));
+    return ID.test(id) ? join(layout.snapshots, id) : undefined;
   } catch {
     return undefined;
   }
@@ -44,23 +46,6 @@ export function currentId(layout: Layout): string | null {
   const snapshot = currentSnapshot(layout);
   return snapshot === undefined ? null : basename(snapshot);
 }
-
-/** A path without symbolic links. Its last parts may not exist yet, and a link may lead nowhere. */
-export function realPlace(path: string): string {
-  if (path === dirname(path)) return path;
-  const place = join(realPlace(dirname(path)), basename(path));
-  if (!isLink(place)) return place;
-  try {
-    return realpathSync(place);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
-    return realPlace(resolve(dirname(place), readlinkSync(place)));
-  }
-}
-
-/** Whether one path is another one or below it; both without symbolic links. */
-export const isWithin = (inner: string, outer: string): boolean =>
-  `${inner}${sep}`.startsWith(`${outer}${sep}`);
 
 /**
  * The folder around a path that belongs to lotlake alone, in the given output folder or in any other that contains the
@@ -79,13 +64,4 @@ export function ownFolderAround(path: string, output: string): string | undefine
 
 function waysTo(path: string): string[] {
   return path === dirname(path) ? [] : [dirname(path), ...waysTo(dirname(path))];
-}
-
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch {
-    // Nothing is there, or it cannot be reached. Writing to it will say why.
-    return false;
-  }
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
-import { changePass, listPasses } from '../land/pass.js';
+import { makeFolder, move, remove, removeEmpty } from '../config/owned.js';
+import { changePass, ID, listPasses } from '../land/pass.js';
 import type { BaseState } from './base.js';
 import { isDiskFull } from './lake-error.js';
 import type { Layout } from './layout.js';
@@ -29,15 +30,17 @@ export function findLeftovers(layout: Layout, kept: readonly string[]) {
     ['left by a vacuum that died', trashFolders(layout).flatMap((folder) => matching(folder, /./))],
     ['a pass that never began', emptyPasses(layout)],
     ['begun by a process that died', findPartials(output, [landing, lake, work])],
-    ['temporary file', matching(lake, /^(current|warehouse)\.\d+\.tmp(\.wal)?$/)],
+    ['temporary file', matching(lake, /^(current|warehouse)\.[0-9a-f]+\.tmp(\.wal)?$/)],
     // The records of runs now hold what an older lotlake noted in this file.
     ['notes of an older lotlake', matching(lake, /^failed-runs\.ndjson(\.tmp)?$/)],
     [`record of a run more than ${KEPT_DAYS} days ago`, oldRuns(layout)],
+    ['temporary file', matching(layout.runs, ID).flatMap((folder) => matching(folder, /\.tmp$/))],
     [
       'temporary file',
-      matching(layout.runs, /^\d{8}T\d{6}Z-[0-9a-f]{6}$/).flatMap((folder) => matching(folder, /\.tmp$/)),
+      [output, lake, landing]
+        .flatMap((folder) => matching(folder, /^lotlake\.lock\./))
+        .filter((path) => path.endsWith(CLAIM)),
     ],
-    ['temporary file', matching(output, /^lotlake\.lock\./).filter((path) => path.endsWith(CLAIM))],
     ['temporary file', kept.flatMap((folder) => matching(folder, /\.tmp$/))],
   ];
   return found.flatMap(([reason, paths]) =>
@@ -48,7 +51,7 @@ export function findLeftovers(layout: Layout, kept: readonly string[]) {
 /** Pass folders without a `pass.json` and without a page. Their run died while it made them. */
 function emptyPasses(layout: Layout): string[] {
   return matching(layout.landing, /^[a-z_]+$/)
-    .flatMap((stream) => matching(stream, /^\d{8}T\d{6}Z-[0-9a-f]{6}$/))
+    .flatMap((stream) => matching(stream, ID))
     .filter((folder) => matching(folder, /^pass\.json$|\.gz$/).length === 0);
 }
 
@@ -111,8 +114,8 @@ function lastWritten(path: string): number {
 /** Removes the folder of a pass as a vacuum does: a reader that lists passes sees all of it or nothing. */
 export function removePass(folder: string): void {
   const moved = moveAway(folder);
-  rmSync(moved, { recursive: true, force: true });
-  if (readdirSync(dirname(moved)).length === 0) rmdirSync(dirname(moved));
+  remove(moved);
+  removeEmpty(dirname(moved));
 }
 
 /**
@@ -122,7 +125,7 @@ export function removePass(folder: string): void {
 export function moveAway(place: string): string {
   const trash = join(dirname(dirname(place)), TRASH);
   const moved = makeTrash(trash) ? join(trash, basename(place)) : trash;
-  renameSync(place, moved);
+  move(place, moved);
   killPoint('vacuum.moved');
   return moved;
 }
@@ -130,7 +133,7 @@ export function moveAway(place: string): string {
 /** Makes the folder of the trash. Returns false if there is no room for it. */
 function makeTrash(trash: string): boolean {
   try {
-    mkdirSync(trash, { recursive: true });
+    makeFolder(trash);
     return true;
   } catch (error) {
     if (!isDiskFull(error)) throw error;

@@ -1,16 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { lstatSync, lutimesSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { jsonIn } from '../config/json.js';
 import { codeOf, LotlakeError } from '../config/lotlake-error.js';
+import { makeFolder, makeLink, remove, touchLink } from '../config/owned.js';
 import { LEASE } from '../config/settings.js';
 import { isDiskFull } from './lake-error.js';
 
 /** How often within a lease its holder renews a lock, and a process that waits for its end looks at it. */
 const RENEWALS = 6;
 const LOOKS = 60;
+
+/** Name of the lock in the folder that it protects. */
+export const LOCK = 'lotlake.lock';
 
 /** Who works on an output folder. A lock on a full disk says only token, pid and ticks. */
 export interface Holder {
@@ -50,7 +54,7 @@ const held = new Set<string | undefined>();
  * by the clock of this process. Throws LAKE_LOCKED that names the holder.
  */
 export async function takeLock(path: string, options: LockOptions) {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const { pipeline, now, lease = LEASE } = options;
   const token = randomBytes(6).toString('hex');
   const mine: Holder = {
@@ -98,9 +102,9 @@ async function removeDead(path: string, dead: string, mine: Holder, options: Loc
     return;
   }
   try {
-    if (readLock(path) === dead) rmSync(path, { force: true });
+    if (readLock(path) === dead) remove(path);
   } finally {
-    rmSync(claim, { force: true });
+    remove(claim);
   }
 }
 
@@ -152,15 +156,14 @@ function hold(path: string, text: string, token: string, { lease = LEASE, onLost
     release: () => {
       clearInterval(timer);
       held.delete(token);
-      if (isHeld()) rmSync(path, { force: true });
+      if (isHeld()) remove(path);
     },
   };
 }
 
 function renew(path: string): void {
-  const now = new Date();
   try {
-    lutimesSync(path, now, now);
+    touchLink(path);
   } catch {
     // If the lock is gone, the next look will show it.
   }
@@ -211,7 +214,7 @@ function create(path: string, holder: Holder): string | undefined {
 
 function link(path: string, text = ''): string | undefined {
   try {
-    symlinkSync(text, path);
+    makeLink(text, path);
     return text;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return undefined;

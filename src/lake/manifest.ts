@@ -2,60 +2,94 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { isLink, replaceFile } from '../config/owned.js';
 import { version } from '../config/package-root.js';
-import { replaceFile } from '../land/files.js';
+import { ID } from '../land/pass.js';
 
 /** Version that this code writes. */
 export const SCHEMA_VERSION = 3;
 
+/*
+ * A lake may come from anywhere. Names, ids and paths of a manifest become names of files and parts of SQL, so they have the
+ * forms that lotlake makes.
+ */
+const id = z.string().regex(ID);
+const count = z.int().min(0);
+const instant = z.iso.datetime();
+/** Texts of one line for people. */
+const text = z
+  .string()
+  .max(1000)
+  .regex(/^[^\p{Cc}]*$/u);
+
+/** A name of a table, mart, model or column. */
+const name = z
+  .string()
+  .max(63)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/);
+
 const fileSchema = z.object({
   /** Path below the snapshot folder. */
-  path: z.string(),
-  bytes: z.int(),
-  rows: z.int(),
+  path: z.string().regex(/^[a-z][a-z0-9_]*(\/\w+=[\w%-][\w%.-]*)*\/[\w-][\w.-]*\.parquet$/),
+  bytes: count,
+  rows: count,
   /** SHA-256 in hex; snapshots of earlier versions have none. */
-  sha256: z.string().optional(),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
 });
 
 const tableSchema = z.object({
-  columns: z.array(z.object({ name: z.string(), type: z.string() })),
-  key: z.array(z.string()),
+  columns: z.array(z.object({ name, type: text })),
+  key: z.array(name),
   partitioned: z.boolean(),
-  rows: z.int(),
-  bytes: z.int(),
+  rows: count,
+  bytes: count,
   files: z.array(fileSchema),
 });
 
+/** Tables by name. The files of each lie in its folder. */
+const tablesSchema = z
+  .record(name.lowercase(), tableSchema)
+  .refine(
+    (tables) =>
+      Object.entries(tables).every(([table, { files }]) =>
+        files.every(({ path }) => path.startsWith(`${table}/`)),
+      ),
+    { error: 'a file lies in the folder of another table' },
+  );
+
 const manifestSchema = z.object({
-  snapshot_id: z.string(),
+  snapshot_id: id,
   /** Version of the layout of tables, manifest and landing. */
   schema_version: z.int(),
   /** Version of lotlake that wrote it; null before format 3. */
-  lotlake_version: z.string().nullable().default(null),
+  lotlake_version: text.nullable().default(null),
   /** Service of the lake; null if it was written before format 3 and no later run has named the service. */
-  origin: z.string().nullable().default(null),
-  run_id: z.string(),
-  pipeline: z.string(),
-  created_at: z.string(),
+  origin: text.nullable().default(null),
+  run_id: id,
+  pipeline: text,
+  created_at: instant,
   /** Start of the last whole pass over each stream in the lake; `cars:3` is the last pass over source 3 alone. */
-  last_pass_at: z.record(z.string(), z.string()),
+  last_pass_at: z.record(z.string().regex(/^[a-z_]+(:\d+)?$/), instant),
   /** Passes that the run of this snapshot merged. */
-  pass_ids: z.array(z.string()).default([]),
+  pass_ids: z.array(id).default([]),
   /** Fingerprints of the records that the snapshot was made from, and of the code that read them. */
-  fingerprints: z.object({ records: z.int(), code: z.string() }).nullable().default(null),
+  fingerprints: z.object({ records: count, code: text }).nullable().default(null),
   /** Fingerprint of the contract, SQL, seeds and settings that tables and marts were made by. */
-  recipe: z.string().optional(),
+  recipe: text.optional(),
   /** The user's models and checks by their definitions (`model/own-models.ts` reads them), and what is left out. */
   own: z
     .object({
       models: z.array(z.unknown()),
       checks: z.array(z.unknown()),
       /** Models and checks that failed in the run, and why. */
-      left_out: z.array(z.object({ name: z.string(), reason: z.string() })),
+      left_out: z.array(z.object({ name: text, reason: z.string() })),
     })
     .optional(),
-  tables: z.record(z.string(), tableSchema),
-  marts: z.record(z.string(), tableSchema),
+  tables: tablesSchema,
+  marts: tablesSchema,
 });
 
 /** The members that are read first. A later format may have changed all others. */
@@ -85,7 +119,7 @@ export const allFiles = (manifest: Manifest) =>
  * Validates the content of a manifest. Throws LAKE_MANIFEST if it is not valid, and LAKE_FORMAT if a later lotlake wrote it
  * in a format that this one cannot read.
  */
-export function manifestFrom(content: unknown, path: string): Manifest {
+export function manifestFrom(content: unknown, path: string, hint = REBUILD): Manifest {
   const later = laterSchema.safeParse(content).data;
   if (later !== undefined)
     throw new LotlakeError(
@@ -96,7 +130,7 @@ export function manifestFrom(content: unknown, path: string): Manifest {
   const parsed = manifestSchema.safeParse(content);
   if (parsed.success) return parsed.data;
   const reason = z.prettifyError(parsed.error);
-  throw new LotlakeError('LAKE_MANIFEST', `${path} is not valid: ${reason}`, { hint: REBUILD });
+  throw new LotlakeError('LAKE_MANIFEST', `${path} is not valid: ${reason}`, { hint });
 }
 
 /** Reads the manifest of a snapshot. Throws LAKE_MANIFEST if there is none, and the errors of {@link manifestFrom}. */
@@ -104,6 +138,7 @@ export function readManifest(snapshot: string): Manifest {
   const path = join(snapshot, 'manifest.json');
   let content: unknown;
   try {
+    if (isLink(snapshot) || isLink(path)) throw new TypeError('it is a link');
     content = JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
     throw new LotlakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause, hint: REBUILD });

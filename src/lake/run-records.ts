@@ -1,24 +1,17 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statfsSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { jsonIn } from '../config/json.js';
 import { exitCodes } from '../config/lotlake-error.js';
-import { replaceFile } from '../land/files.js';
+import { isLink, makeFolder, replaceFile } from '../config/owned.js';
+import { ID } from '../land/pass.js';
 import { diskUse } from './files.js';
 import { currentId, type Layout } from './layout.js';
 import { holderAtWork } from './lock.js';
 
 /** Instants are texts in ISO 8601 (UTC), sizes are bytes. */
 const runRecord = z.object({
-  run_id: z.string(),
+  run_id: z.string().regex(ID),
   /** Counts the attempts on an output folder: a clock that is set back does not change their order. */
   attempt: z.int(),
   pipeline: z.string(),
@@ -37,7 +30,7 @@ const runRecord = z.object({
     .object({ code: z.string(), stage: z.string(), message: z.string(), hint: z.string().nullable() })
     .nullable(),
   /** Snapshot that the run published. */
-  snapshot_id: z.string().nullable(),
+  snapshot_id: z.string().regex(ID).nullable(),
   started_at: z.string(),
   /** When the record was last written. */
   updated_at: z.string(),
@@ -98,7 +91,7 @@ const pathOf = (layout: Layout, runId: string): string => join(layout.runs, runI
 /** Writes a record. A reader finds the whole earlier one or the whole new one. */
 export function writeRun(layout: Layout, record: RunRecord): void {
   const path = pathOf(layout, record.run_id);
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   replaceFile(path, `${JSON.stringify(record, null, 1)}\n`);
 }
 
@@ -125,13 +118,28 @@ export function settleKilled(layout: Layout, runs: readonly RunRecord[]): RunRec
   return killed;
 }
 
-function storedRuns(layout: Layout): RunRecord[] {
-  const ids = existsSync(layout.runs) ? readdirSync(layout.runs) : [];
-  return ids.flatMap((id) => {
-    const path = pathOf(layout, id);
-    return existsSync(path) ? (runRecord.safeParse(jsonIn(readFileSync(path, 'utf8'))).data ?? []) : [];
+/** The folders of `runs` with what each holds: its record, or why that is none. */
+function runFolders(layout: Layout): { readonly folder: string; readonly run: RunRecord | string }[] {
+  const names = existsSync(layout.runs) ? readdirSync(layout.runs) : [];
+  return names.flatMap((name) => {
+    const path = pathOf(layout, name);
+    if (!existsSync(path)) return [];
+    const folder = dirname(path);
+    if (isLink(layout.runs) || isLink(folder) || isLink(path)) return { folder, run: 'it is a link' };
+    const run = runRecord.safeParse(jsonIn(readFileSync(path, 'utf8'))).data;
+    // A record decides by its id what is written and removed.
+    const found =
+      run === undefined ? 'its run.json is no record of a run' : `its record is that of ${run.run_id}`;
+    return { folder, run: run?.run_id === name ? run : found };
   });
 }
+
+const storedRuns = (layout: Layout): RunRecord[] =>
+  runFolders(layout).flatMap(({ run }) => (typeof run === 'string' ? [] : run));
+
+/** Folders of `runs` that no run left as they are, such as a renamed one. They count as no run. */
+export const strangeRuns = (layout: Layout): { readonly folder: string; readonly reason: string }[] =>
+  runFolders(layout).flatMap(({ folder, run }) => (typeof run === 'string' ? { folder, reason: run } : []));
 
 /** The record of a run whose process is gone. Only the holder of the lock publishes, so `current` shows if the run did. */
 function ended(layout: Layout, run: RunRecord): RunRecord {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConfigError, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { rows } from '../duck/session.js';
+import { ID } from '../land/pass.js';
 import { globRelation } from './files.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn } from './manifest.js';
@@ -20,7 +21,7 @@ export interface Choice {
 export function listSnapshots(layout: Layout) {
   if (!existsSync(layout.snapshots)) return [];
   return readdirSync(layout.snapshots, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .filter((entry) => entry.isDirectory() && ID.test(entry.name))
     .map((entry) => entry.name)
     .sort()
     .map((id) => {

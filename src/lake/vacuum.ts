@@ -1,15 +1,16 @@
-import { existsSync, rmdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { removeEmpty, removeLarge } from '../config/owned.js';
 import { findPasses } from '../land/pass.js';
 import { measure } from './files.js';
 import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { findLeftovers, moveAway, trashFolders } from './leftovers.js';
 import { type Manifest, readManifest } from './manifest.js';
+import { strangeRuns } from './run-records.js';
 import { findPublished, type Published, readIds, type Snapshot } from './snapshots.js';
 import { type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
 import { findMissing } from './verify.js';
@@ -49,11 +50,13 @@ export async function planVacuum(connection: DuckDBConnection, layout: Layout, r
   const removals = measure([...leftovers, ...old]).map((each) => ({ ...each, path: below(each.path) }));
   return {
     removals,
-    // Snapshots and passes that stay whatever their age.
-    unreadable: [...unreadableSnapshots(published), ...landed.unreadable].map(({ folder, reason }) => ({
-      path: below(folder),
-      reason,
-    })),
+    // Snapshots, passes and records of runs that stay whatever their age.
+    unreadable: [...unreadableSnapshots(published), ...landed.unreadable, ...strangeRuns(layout)].map(
+      ({ folder, reason }) => ({
+        path: below(folder),
+        reason,
+      }),
+    ),
     freed: removals.reduce((sum, { freed }) => sum + freed, 0),
     kept: { snapshots: keptSnapshots.length, passes: keptPasses.length },
   };
@@ -116,9 +119,9 @@ export async function executeVacuum(layout: Layout, plan: VacuumPlan, signal: Ab
     signal.throwIfAborted();
     const place = join(layout.output, path);
     const gone = kind === 'leftover' ? place : moveAway(place);
-    await rm(gone, { recursive: true, force: true });
+    await removeLarge(gone);
     killPoint('vacuum.folder-deleted');
   }
-  for (const folder of trashFolders(layout)) if (existsSync(folder)) rmdirSync(folder);
+  for (const folder of trashFolders(layout)) if (existsSync(folder)) removeEmpty(folder);
   killPoint('vacuum.done');
 }

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
+import { isLink, linksBelow, realPlace } from '../config/owned.js';
 import { identifier, literal, scalar } from '../duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
@@ -34,7 +35,11 @@ export async function verifyFiles(
   manifest: Manifest,
   signal: AbortSignal,
 ): Promise<readonly Problem[]> {
-  const problems = [...findStrays(snapshot, manifest), ...fingerprintProblems(snapshot, manifest)];
+  const problems = [
+    ...linkProblems(snapshot),
+    ...findStrays(snapshot, manifest),
+    ...fingerprintProblems(snapshot, manifest),
+  ];
   for (const [table, { files, rows }] of Object.entries(allTables(manifest))) {
     for (const file of files) {
       signal.throwIfAborted();
@@ -58,15 +63,20 @@ function findStrays(snapshot: string, manifest: Manifest): Problem[] {
   const known = new Set(['manifest.json', WAREHOUSE, FINGERPRINTS, ...files]);
   return filesBelow(snapshot)
     .map((path) => relative(snapshot, path))
-    .filter((file) => !known.has(file) && !METADATA.test(file))
+    .filter((file) => !known.has(file) && !METADATA.test(file) && !isLink(join(snapshot, file)))
     .map((file) => ({
-      table: file.includes('/') ? (file.split('/')[0] ?? '') : 'snapshot',
-      file,
+      ...placeOf(file),
       check: 'presence',
       expected: 'no such file',
       found: 'a file that the manifest does not name',
     }));
 }
+
+/** A path below a snapshot, with its table. */
+const placeOf = (file: string): Pick<Problem, 'table' | 'file'> => ({
+  table: file.includes('/') ? (file.split('/')[0] ?? '') : 'snapshot',
+  file,
+});
 
 function fingerprintProblems(snapshot: string, { fingerprints }: Manifest): Problem[] {
   const expected = fingerprints === null ? 0 : fingerprints.records * 16;
@@ -76,12 +86,20 @@ function fingerprintProblems(snapshot: string, { fingerprints }: Manifest): Prob
   return found === expected ? [] : [{ ...problem, ...sizes, ...tornIf(found < expected) }];
 }
 
-/** Files of a manifest that are missing or have another size. */
+/** Links in a snapshot, and files of its manifest that are missing or have another size. */
 export function findMissing(snapshot: string, manifest: Manifest): Problem[] {
-  return Object.entries(allTables(manifest)).flatMap(([table, { files }]) =>
+  const sizes = Object.entries(allTables(manifest)).flatMap(([table, { files }]) =>
     files.flatMap((file) => sizeProblem(snapshot, table, file) ?? []),
   );
+  return [...linkProblems(snapshot), ...sizes];
 }
+
+/** Links in a snapshot. lotlake makes none there: what is behind one is not of the lake. */
+const linkProblems = (snapshot: string): Problem[] =>
+  linksBelow(snapshot).map((path) => ({
+    ...placeOf(relative(snapshot, path)),
+    ...{ check: 'presence', expected: 'no link', found: `a link to ${realPlace(path)}` },
+  }));
 
 function sizeProblem(snapshot: string, table: string, file: LakeFile): Problem | undefined {
   const size = statSync(join(snapshot, file.path), { throwIfNoEntry: false })?.size;
@@ -123,7 +141,7 @@ export function tornState(path: string): string | undefined {
 
 /**
  * Reads every view and table of a snapshot's `warehouse.duckdb` and compares the rows with the manifest. Views that name
- * another folder are a warning: the lake was moved and cannot be written. They are read in this folder all the same,
+ * another folder are a warning: the lake was moved, and no run has been since. They are read in this folder all the same,
  * unless an earlier lotlake made them.
  */
 export async function verifyWarehouse(
@@ -146,7 +164,7 @@ export async function verifyWarehouse(
     const { strange, canBeTold } = await namedFolders(connection, 'warehouse', snapshot);
     const help = canBeTold
       ? `set variable ${FOLDER} = ${literal(snapshot)}`
-      : 'open the lake once with lotlake where it can be written';
+      : 'the next run or vacuum makes them again';
     const warnings = strange.map((folder) =>
       warehouseProblem('snapshot', `views on ${snapshot}`, `views on ${folder}; ${help}`),
     );

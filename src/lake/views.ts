@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { copyNew, move, remove, temporaryOf } from '../config/owned.js';
 import { identifier, inDatabase, inTransaction, literal, rows } from '../duck/session.js';
 import { filesOf, readParquet } from './files.js';
 import { currentSnapshot, type Layout, WAREHOUSE } from './layout.js';
@@ -54,8 +55,8 @@ function isSame(folder: string, snapshot: string): boolean {
 
 /**
  * Renews the views of all snapshots if the views of the opened one name another folder, because the lake was moved or
- * copied. The current snapshot comes last, so once it is renewed all are. A lake that cannot be written and a database that
- * cannot be opened stay as they are; `verify` reports both.
+ * copied. The current snapshot comes last, so once it is renewed all are. A database that cannot be opened or written stays
+ * as it is; `verify` reports it. The caller holds the lock.
  */
 export async function mendViews(connection: DuckDBConnection, layout: Layout, opened: string): Promise<void> {
   if (!(await isMoved(connection, opened))) return;
@@ -65,7 +66,7 @@ export async function mendViews(connection: DuckDBConnection, layout: Layout, op
     for (const folder of [...others.map((snapshot) => snapshot.folder), current ?? opened])
       if (await isMoved(connection, folder)) await renewViews(connection, folder);
   } catch {
-    // A reader may not be allowed to write there, and can do without new views.
+    // A run can do without new views, and makes those of its own snapshot.
   }
 }
 
@@ -92,13 +93,13 @@ export async function renewViews(
 ): Promise<void> {
   const database = join(snapshot, WAREHOUSE);
   // Beside the snapshots, on the same disk. A vacuum removes what a dead process left there.
-  const scratch = join(dirname(dirname(snapshot)), `warehouse.${process.pid}.tmp`);
+  const scratch = temporaryOf(join(dirname(dirname(snapshot)), 'warehouse'));
   try {
-    copyFileSync(database, scratch);
+    copyNew(database, scratch);
     await inDatabase(connection, scratch, 'renewed', () => makeViews(connection, snapshot, named));
-    renameSync(scratch, database);
+    move(scratch, database);
   } finally {
-    for (const path of [scratch, `${scratch}.wal`]) rmSync(path, { force: true });
+    for (const path of [scratch, `${scratch}.wal`]) remove(path);
   }
 }
 

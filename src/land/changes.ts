@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder, openNew, remove } from '../config/owned.js';
 import { writing } from './files.js';
 import { Fingerprints, readFingerprints } from './fingerprints.js';
 import type { LandedPage } from './page.js';
@@ -52,13 +53,13 @@ export class PageChanges {
 
   discard(): void {
     this.close();
-    rmSync(this.path, { force: true });
+    remove(this.path);
   }
 
   #write(lines: Uint8Array): void {
     if (lines.length === 0) return;
     writing(this.path, () => {
-      this.#file ??= openSync(this.path, 'w');
+      this.#file ??= openNew(this.path);
       writeFileSync(this.#file, lines);
     });
     this.bytes += lines.length;
@@ -78,7 +79,7 @@ export class Changes {
     readonly folder: string,
     readonly known: Fingerprints,
   ) {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
   }
 
   /** Begins a page; `name` is unique within the pass. */
@@ -115,7 +116,7 @@ export class Changes {
 
   release(page: LandedPage): void {
     const fresh = this.#pages.get(page);
-    if (fresh !== undefined) rmSync(fresh.path, { force: true });
+    if (fresh !== undefined) remove(fresh.path);
     this.#pages.delete(page);
   }
 }

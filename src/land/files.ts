@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  fsync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fsync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -63,21 +54,6 @@ export function foldersBelow(path: string): string[] {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name));
-}
-
-/**
- * Replaces a file. After a power cut its name stands for the whole old text or the whole new one; a sync of the folder
- * makes sure of the new one. A failure leaves nothing beside the file.
- * @param temporary path on the same disk for the text until it is whole
- */
-export function replaceFile(path: string, text: string, temporary = `${path}.tmp`): void {
-  try {
-    writeFileSync(temporary, text, { flush: true });
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
 }
 
 /** Runs a function that writes a file of landing. Throws LAND_FAILED if it fails. */

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { append, writeNew } from '../config/owned.js';
 import { writing } from './files.js';
 
 /** File with the fingerprints of the records that a snapshot was made from, or a pass has brought. */
@@ -119,7 +120,7 @@ export interface PrintsPlace {
 export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
   const path = join(folder, FINGERPRINTS);
   const offset = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  writing(path, () => writeFileSync(path, prints.bytes(), { flag: 'a' }));
+  writing(path, () => append(path, prints.bytes()));
   return { offset, records: prints.ids.length };
 }
 
@@ -144,7 +145,7 @@ export function readFingerprints(folder: string, records: number, offset?: numbe
 }
 
 export function writeFingerprints(snapshot: string, prints: Fingerprints): void {
-  writeFileSync(join(snapshot, FINGERPRINTS), prints.bytes());
+  writeNew(join(snapshot, FINGERPRINTS), prints.bytes());
 }
 
 /** Index of the first number above a bound, in ascending numbers; their count if there is none. */

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline as pipe } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
@@ -8,6 +8,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { makeFolder, move, remove, streamNew, temporaryOf } from '../config/owned.js';
 import type { PageRecords } from '../extract/page-sink.js';
 import type { PageFacts } from '../extract/plan.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
@@ -63,17 +64,17 @@ export interface LandedPage
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
-  target: { path: string; url: string } & Pick<Stream, 'contract'>,
+  target: { path: string; url: string; mostRecordBytes?: number | undefined } & Pick<Stream, 'contract'>,
   onLines?: (lines: Uint8Array, ends: readonly number[], ids: readonly number[]) => void,
 ): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
-  await mkdir(dirname(target.path), { recursive: true });
-  const temporary = `${target.path}.${process.pid}.${Math.random().toString(36).slice(2, 8)}.tmp`;
-  const scanner = new PageScanner(target.contract);
+  makeFolder(dirname(target.path));
+  const temporary = temporaryOf(target.path);
+  const scanner = new PageScanner(target.contract, target.mostRecordBytes);
   const gzip = createGzip({ level: 1, memLevel: 9, chunkSize: 1 << 18 });
   // Computed on the way to the file, so that the file need not be read again.
   const sha256 = createHash('sha256');
   gzip.on('data', (chunk: Buffer) => sha256.update(chunk));
-  const file = createWriteStream(temporary);
+  const file = streamNew(temporary);
   let fault: unknown;
   const lines = async function* (): AsyncGenerator<Buffer> {
     const seen = (found: Buffer): Buffer[] => {
@@ -95,13 +96,13 @@ export async function landPage(
   try {
     await pipeline(lines, gzip, file);
     killPoint('land.page-written');
-    await rename(temporary, target.path);
+    move(temporary, target.path);
     killPoint('land.page-renamed');
     const { size } = await stat(target.path);
     return { scan: scanner.finish(), fileBytes: size, sha256: sha256.digest('hex') };
   } catch (error) {
     await finished(file).catch(() => undefined);
-    await rm(temporary, { force: true });
+    remove(temporary);
     // What closing the body throws must not hide why the file could not be written.
     if (file.errored !== null && file.errored !== fault) throw unwritable(target.path, file.errored);
     throw fault ?? unwritable(target.path, error);
@@ -111,9 +112,13 @@ export async function landPage(
 /** Reads a body and keeps nothing of it. Throws LAND_PAGE_BROKEN if it is not a page. */
 export async function readPage(
   body: AsyncIterable<Uint8Array>,
-  { url, contract }: { url: string } & Pick<Stream, 'contract'>,
+  {
+    url,
+    contract,
+    mostRecordBytes,
+  }: { url: string; mostRecordBytes?: number | undefined } & Pick<Stream, 'contract'>,
 ): Promise<PageRecords> {
-  const scanner = new PageScanner(contract);
+  const scanner = new PageScanner(contract, mostRecordBytes);
   const records: Uint8Array[] = [];
   const keep = (lines: Buffer): void => {
     let start = 0;

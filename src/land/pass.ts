@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { jsonIn } from '../config/json.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { append, isLink, makeFolder, realPlace, replaceFile } from '../config/owned.js';
 import { type StreamName, streamNames } from '../service/streams.js';
-import { checksumOf, replaceFile, syncFiles, unwritable, writing } from './files.js';
+import { checksumOf, syncFiles, unwritable, writing } from './files.js';
 import type { LandedPage } from './page.js';
 
+/** The form of {@link newId}. A name of another form in a lake is not lotlake's. */
+export const ID = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
+
 const passSchema = z.object({
-  pass_id: z.string(),
+  pass_id: z.string().regex(ID),
   stream: z.enum(streamNames),
-  run_id: z.string(),
+  run_id: z.string().regex(ID),
   /** Service of its requests; null if it was landed before format 3. */
   origin: z.string().nullable().default(null),
   /** `full` requests everything, `window` records that changed in the last minutes, `lookup` single vehicles. */
@@ -77,7 +81,7 @@ export const newId = (start: Date): string =>
 export function openPass(landing: string, request: PassRequest, now: Date): Pass {
   const passId = newId(now);
   const folder = join(landing, request.stream, passId);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const manifest = passSchema.parse({
     ...{ pass_id: passId, ...request, state: 'open', reason: null, complete: false },
     ...{ started_at: now.toISOString(), ended_at: null, total: null, published: false, unproven: [] },
@@ -109,6 +113,8 @@ export function findPasses(landing: string, stream?: StreamName) {
   for (const folder of foldersIn(landing, stream === undefined ? streamNames : [stream])) {
     if (!isPass(folder)) continue;
     try {
+      if (isLink(folder))
+        throw new TypeError(`it is a link to ${realPlace(folder)}, and no folder of this lake`);
       passes.push(readPass(folder));
     } catch (error) {
       const reason = messageOf(error).replaceAll(/\s+/g, ' ');
@@ -134,7 +140,13 @@ function isPass(folder: string): boolean {
 
 /** Reads one pass. Throws LAND_FAILED if its `pass.json` is not valid. */
 export function readPass(folder: string): Pass {
-  return { folder, manifest: readManifest(folder), pages: readLedger(folder) };
+  const manifest = readManifest(folder);
+  const { pass_id, stream } = manifest;
+  if (join(stream, pass_id) !== join(basename(dirname(folder)), basename(folder)))
+    throw new LotlakeError('LAND_FAILED', `${join(folder, 'pass.json')} is that of ${stream}/${pass_id}`, {
+      hint: 'give the folder of this pass its name back, or move it away',
+    });
+  return { folder, manifest, pages: readLedger(folder) };
 }
 
 function readManifest(folder: string): PassManifest {
@@ -162,24 +174,30 @@ export function recordPage(folder: string, page: LandedPage): void {
   const path = join(folder, LEDGER);
   // Each line begins with its line end: a torn line must not swallow the next one.
   const separator = existsSync(path) ? '\n' : '';
-  writing(path, () => appendFileSync(path, separator + JSON.stringify(page)));
+  writing(path, () => append(path, separator + JSON.stringify(page)));
 }
 
-/** Pages of a ledger whose files exist and have their size. A crash may leave a torn last line, which is ignored. */
+/** The form of the file names of pages. */
+const PAGE_FILE = /^[\w-][\w.-]*$/;
+
+/**
+ * Pages of a ledger whose files exist and have their size. A crash may leave a torn last line, which is ignored; so are lines
+ * that name no file of the pass.
+ */
 function readLedger(folder: string): LandedPage[] {
   const path = join(folder, LEDGER);
   if (!existsSync(path)) return [];
   const byFile = new Map<string, LandedPage>();
   for (const line of readFileSync(path, 'utf8').split('\n')) {
     const page = jsonIn(line) as LandedPage | null | undefined;
-    if (page == null) continue;
+    if (page == null || !PAGE_FILE.test(String(page.file))) continue;
     // A page that was landed again under its name counts once, at its later receipt.
     byFile.delete(page.file);
     byFile.set(page.file, page);
   }
   return [...byFile.values()].filter((page) => {
-    const file = statSync(join(folder, page.file), { throwIfNoEntry: false });
-    return file !== undefined && file.size === page.fileBytes;
+    const file = lstatSync(join(folder, page.file), { throwIfNoEntry: false });
+    return file?.isFile() === true && file.size === page.fileBytes;
   });
 }
 

@@ -22,6 +22,8 @@ export interface OversizedRecord {
   /** Null if it is not in the part that was read before the limit. */
   readonly id: number | null;
   readonly bytes: number;
+  /** Most bytes that it could have had; missing in pages of an older lotlake, where they were {@link MOST_RECORD_BYTES}. */
+  readonly most?: number | undefined;
 }
 
 /** A body that is not a page: malformed, cut off, or without records. */
@@ -320,7 +322,7 @@ export class PageScanner {
       if (p < memory.end) break;
       yield;
     }
-    this.#oversized.push({ position, id: Number.isNaN(id) ? null : id, bytes });
+    this.#oversized.push({ position, id: Number.isNaN(id) ? null : id, bytes, most: this.#mostRecordBytes });
   }
 
   /** The next byte that is not white space. Moves `memory.start` to it. */

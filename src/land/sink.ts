@@ -8,20 +8,26 @@ import { keepPrints } from './fingerprints.js';
 import { factsOf, type LandedPage, landPage, readPage } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
+interface SinkOptions {
+  readonly changes?: Changes | undefined;
+  /** Bytes of the largest record that is kept whole; by default 4 MiB. */
+  readonly mostRecordBytes?: number | undefined;
+}
+
 /**
  * Makes the sinks for the lists of a pass, which number its pages in the order of receipt. A page that is read again
  * becomes another file; the last received counts.
  */
-export function sinksOf(pass: Pass, changes?: Changes): (list: string) => PageSink<LandedPage> {
+export function sinksOf(pass: Pass, options: SinkOptions = {}): (list: string) => PageSink<LandedPage> {
   let seq = pass.pages.reduce((most, page) => Math.max(most, page.seq + 1), 0);
-  return (list) => createSink(pass, list, () => seq++, changes);
+  return (list) => createSink(pass, list, () => seq++, options);
 }
 
 function createSink(
   pass: Pass,
   list: string,
   next: () => number,
-  changes: Changes | undefined,
+  { changes, mostRecordBytes }: SinkOptions,
 ): PageSink<LandedPage> {
   const { contract, ascending } = streams[pass.manifest.stream];
   const landed = pass.pages.filter((page) => page.list === list);
@@ -34,11 +40,11 @@ function createSink(
   };
   return {
     landed,
-    read: (answer) => readPage(answer.body, { url: answer.url, contract }),
+    read: (answer) => readPage(answer.body, { url: answer.url, contract, mostRecordBytes }),
     async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
       const file = nameOf(number);
       const seen = changes?.open(file.replace(/\.gz$/, ''));
-      const target = { path: join(pass.folder, file), url: answer.url, contract };
+      const target = { path: join(pass.folder, file), url: answer.url, contract, mostRecordBytes };
       const landing = landPage(answer.body, target, seen && ((...lines) => seen.lines(...lines)));
       const { scan, fileBytes, sha256 } = await landing.catch((error) => {
         seen?.discard();

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { LotlakeError } from '../config/lotlake-error.js';
 import { dictionary, type TableEntry } from '../docs/dictionary.js';
 import type { Row } from '../duck/session.js';
 import { layoutOf } from '../lake/layout.js';
@@ -48,7 +49,7 @@ export interface Lake {
   stream(sql: string, format: StreamFormat): AsyncIterable<string | Uint8Array>;
   /** Alarms, rejected records and new members of the feed, as `lotlake status` shows them. */
   status(): Promise<Standing>;
-  /** Frees memory and removes the scratch folder. A query after that fails. */
+  /** Ends queries and streams, frees memory and removes the scratch folder. What is asked after that rejects (SHARE_CLOSED). */
   close(): void;
 }
 
@@ -64,24 +65,46 @@ export interface OpenOptions {
 
 /** Opens a snapshot of a lake; `index.ts` describes it. */
 export async function open(settings: LakeSettings, options: OpenOptions): Promise<Lake> {
-  const { signal } = options;
-  signal?.throwIfAborted();
+  options.signal?.throwIfAborted();
+  const closing = new AbortController();
+  const { signal } = closing;
+  const given = options.signal === undefined ? signal : AbortSignal.any([options.signal, signal]);
   const { config } = settingsOf(settings);
-  const opened = await openSnapshot(config, { choice: options, signal });
-  const { session, temp, snapshot, manifest, close } = opened;
+  const opened = await openSnapshot(config, { choice: options, signal: given });
+  const { session, temp, snapshot, manifest } = opened;
   const idle: DuckDBConnection[] = [];
+  let atWork = 0;
+  /** Does work with the database, which is closed when nobody does. Rejects with the reason of the signal that ended it. */
+  const working = async <T>(work: () => Promise<T>): Promise<T> => {
+    signal.throwIfAborted();
+    atWork++;
+    try {
+      return await work();
+    } catch (error) {
+      given.throwIfAborted();
+      throw error;
+    } finally {
+      atWork--;
+      if (signal.aborted && atWork === 0) opened.close();
+    }
+  };
   /** Does work on a connection that no other work uses meanwhile; later work uses it again. */
   async function* onConnection<T>(
     work: (connection: DuckDBConnection) => AsyncIterable<T>,
   ): AsyncGenerator<T> {
-    const connection = idle.pop() ?? (await session.connect());
+    const connection = await working(async () => idle.pop() ?? (await session.connect()));
+    const pieces = work(connection)[Symbol.asyncIterator]();
     try {
-      yield* work(connection);
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw error;
+      for (;;) {
+        const piece = await working(() => pieces.next());
+        if (piece.done === true) return;
+        yield piece.value;
+      }
     } finally {
-      idle.push(connection);
+      if (!signal.aborted) {
+        await working(async () => pieces.return?.());
+        idle.push(connection);
+      }
     }
   }
   const tables = Object.values(allTables(manifest));
@@ -106,10 +129,20 @@ export async function open(settings: LakeSettings, options: OpenOptions): Promis
         const query = await readQuery(connection, sql);
         yield* render(connection, query, format, { temp, view: { rows: 0, width: undefined } });
       }),
-    status: () => readStanding(session.connection, layoutOf(config.output), manifest),
-    close,
+    status: () => working(() => readStanding(session.connection, layoutOf(config.output), manifest)),
+    close: () => {
+      if (signal.aborted) return;
+      closing.abort(closedError());
+      if (atWork === 0) opened.close();
+    },
   };
 }
+
+const closedError = (): LotlakeError =>
+  new LotlakeError('SHARE_CLOSED', 'the lake was closed', {
+    outcome: 'usage',
+    hint: 'open it again with openLake',
+  });
 
 async function* rowsOf(connection: DuckDBConnection, sql: string): AsyncGenerator<Row> {
   const { columns, rows } = await openResult(connection, await readQuery(connection, sql));

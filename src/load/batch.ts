@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { makeFolder } from '../config/owned.js';
 import { packageFile } from '../config/package-root.js';
 import { identifier, literal, literals, type Session, scalar } from '../duck/session.js';
 import { partitionColumns } from '../lake/partition.js';
@@ -123,7 +123,7 @@ async function createViews(connection: DuckDBConnection, views: readonly BatchVi
 function stageSql({ stage, name, isSmall }: Batch, table: StagedTable): string {
   const folder = join(stage, table.name);
   const isPartitioned = table.wide !== undefined && !isSmall;
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const target = isPartitioned ? folder : join(folder, `${name}.parquet`);
   const partition = isPartitioned
     ? `, partition_by (_domain, _month), overwrite_or_ignore true, filename_pattern ${literal(`${name}-{i}`)}`

@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, createReadStream, writeFileSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
+import { openNew } from '../config/owned.js';
 import { regular } from '../land/locate.js';
 import type { LandedPage } from '../land/page.js';
 import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/scan-page.js';
@@ -59,7 +59,7 @@ export async function checkPage(
     held = [];
     await setImmediate();
   };
-  const out = await open(target, 'w');
+  const out = openNew(target);
   try {
     for await (const line of linesOf(place.file)) {
       const unserved = place.unserved?.find((record) => record.position === position);
@@ -71,7 +71,7 @@ export async function checkPage(
             ? tooLarge(oversized)
             : mendRecord(place.irregular ? regular(line, rules.stream.contract) : line, rules);
       if ('record' in checked) {
-        await out.write(Buffer.concat([checked.record, NEWLINE]));
+        writeFileSync(out, Buffer.concat([checked.record, NEWLINE]));
         for (const value of checked.values) {
           await reject(value, value.raw);
           values++;
@@ -87,7 +87,7 @@ export async function checkPage(
     }
     take(held);
   } finally {
-    await out.close();
+    closeSync(out);
   }
   return { kept, rejected: position - kept, rejectedValues: values, meant };
 }
@@ -95,11 +95,11 @@ export async function checkPage(
 /** What the reject of a record says that the service could not serve; `data_health` counts them by it. */
 export const UNSERVED = 'a record that the service can serve';
 
-function tooLarge({ id, bytes }: OversizedRecord): Fault {
+function tooLarge({ id, bytes, most = MOST_RECORD_BYTES }: OversizedRecord): Fault {
   return {
     record_id: id === null ? null : String(id),
     path: '',
-    expected: `a record of at most ${MOST_RECORD_BYTES} bytes`,
+    expected: `a record of at most ${most} bytes`,
     found: `record of ${bytes} bytes`,
   };
 }

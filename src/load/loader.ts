@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { killPoint } from '../config/kill-point.js';
 import { causesOf, LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { makeFolder, remove } from '../config/owned.js';
 import { isOutOfMemory, type Session } from '../duck/session.js';
 import { diskFullError } from '../lake/lake-error.js';
 import type { TableSchema } from '../lake/schema.js';
@@ -112,7 +113,7 @@ export class Loader {
     this.#stream = streams[stream];
     this.#passId = pass_id;
     this.#drift = new Drift(options);
-    mkdirSync(options.stage, { recursive: true });
+    makeFolder(options.stage);
   }
 
   /** Takes a page; it is loaded with the next batch. */
@@ -288,5 +289,5 @@ export class Loader {
 export function discardStaged(stage: string, name: string): void {
   for (const entry of readdirSync(stage, { recursive: true, withFileTypes: true }))
     if (entry.isFile() && (entry.name.startsWith(`${name}-`) || entry.name === `${name}.parquet`))
-      rmSync(join(entry.parentPath, entry.name));
+      remove(join(entry.parentPath, entry.name));
 }

@@ -64,13 +64,13 @@ export function mendRecord(
   const { stream } = rules;
   const { contract } = stream;
   if (!isUtf8(given)) {
-    const record_id = recordId(JSON.parse(withoutWords(given.toString('latin1'))), contract);
+    const record_id = recordId(JSON.parse(withoutWords(given.toString('latin1'))), given, contract);
     return { record_id, path: '', expected: 'JSON in UTF-8', found: 'bytes that are no UTF-8' };
   }
   const { line, record, meant } = asMeant(given, contract);
   const text = line.toString('utf8');
   // The id is required, so it is never set to null.
-  const checked = { ...rules, line, record, record_id: recordId(record, contract) };
+  const checked = { ...rules, line, record, record_id: recordId(record, line, contract) };
   const faultAt = (path: RecordPath): Fault =>
     faultOf(checked, { path, value: valueAt(record, path) }, locate(line, [path], contract)[0]);
   // A list with a million elements that are not objects would keep zod busy for seconds.
@@ -313,6 +313,7 @@ function describe(value: unknown, line: Buffer, [start, end]: Span = [0, line.le
   const word = wordOf(value);
   if (word !== undefined) return `the word ${word}`;
   const kind = Array.isArray(value) ? 'array' : typeof value === 'string' ? 'text' : typeof value;
+  if (typeof value === 'number' && !isExact(value)) return `${kind} ${tokenAt(line, [start, end])}`;
   // The whole of an object may be nested deeper than JSON.stringify can follow.
   const text =
     typeof value === 'object'
@@ -326,7 +327,17 @@ function clipped(text: string): string {
   return text.length > MOST_FOUND ? `${text.slice(0, MOST_FOUND).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
 
-function recordId(record: unknown, contract: ContractNode): string | null {
-  const value = valueAt(record, [idOf(contract)?.name ?? '']);
-  return typeof value === 'number' || typeof value === 'string' ? String(value) : null;
+/** The id of a record as its line has it: a number may not be exact once it is parsed. */
+function recordId(record: unknown, line: Buffer, contract: ContractNode): string | null {
+  const path = [idOf(contract)?.name ?? ''];
+  const value = valueAt(record, path);
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number') return null;
+  return isExact(value) ? String(value) : tokenAt(line, locate(line, [path], contract)[0]);
 }
+
+/** Whether a number was parsed as it was written. */
+const isExact = (value: number): boolean => Number.isSafeInteger(value) || !Number.isInteger(value);
+
+const tokenAt = (line: Buffer, [start, end]: Span = [0, 0]): string =>
+  clipped(line.toString('latin1', start, end));

@@ -1,9 +1,9 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { append, makeFolder } from '../config/owned.js';
 import { literal } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
 import { ownTables } from '../lake/tables.js';
-import { MOST_RECORD_BYTES } from '../land/scan-page.js';
 import type { Reject } from './check-page.js';
 
 /** Whether a stage has files of a table. */
@@ -37,19 +37,20 @@ export const rejectsFile = (stage: string, passId: string): string =>
 
 export function addRejects(stage: string, passId: string, rejects: readonly Reject[]): void {
   const file = rejectsFile(stage, passId);
-  mkdirSync(dirname(file), { recursive: true });
-  appendFileSync(file, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
+  makeFolder(dirname(file));
+  append(file, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
 }
 
-/** A reject holds at most one record, which may be three times as long as a JSON text. */
-const MOST_REJECT_BYTES = 4 * MOST_RECORD_BYTES;
-
-/** Relation of the rejects of a stage. The stage must have a file of them. */
-export function rejectsRelation(stage: string): string {
+/**
+ * Relation of the rejects of a stage. The stage must have a file of them.
+ * @param mostRecordBytes bytes of the largest record; a reject holds one at most, which may be three times as long as a JSON
+ * text
+ */
+export function rejectsRelation(stage: string, mostRecordBytes: number): string {
   const folder = join(stage, 'rejects');
   const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
   const columns = REJECT_COLUMNS.map(({ name, type }) => `${name}: '${type}'`);
   // DuckDB holds buffers of this size for each thread.
-  const longest = Math.max(1 << 20, Math.min(Math.max(...sizes), MOST_REJECT_BYTES));
+  const longest = Math.max(1 << 20, Math.min(Math.max(...sizes), 4 * mostRecordBytes));
   return `read_json(${literal(join(folder, '*.ndjson'))}, format = 'newline_delimited', maximum_object_size = ${longest}, columns = {${columns.join(', ')}})`;
 }

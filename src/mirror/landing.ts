@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { jsonIn } from '../config/json.js';
 import { killPoint } from '../config/kill-point.js';
+import { makeFolder, move, temporaryOf } from '../config/owned.js';
 import { checksumOf, syncFiles, syncFolders } from '../land/files.js';
 import { isWhole, listPasses, type Pass, syncPass } from '../land/pass.js';
 import { streamNames } from '../service/streams.js';
@@ -90,16 +91,17 @@ export async function pullLanding(landing: string, store: ObjectStore) {
 /** Fetches a pass. `pass.json` gets its name last, when all files are on disk, so that half a pass does not count. */
 async function pullPass(folder: string, from: string, store: ObjectStore): Promise<PassFile[]> {
   const files = [...(await listIn(store, from)).values()];
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const isLast = ({ file }: PassFile): boolean => file === 'pass.json';
   const pages = files.filter((file) => !isLast(file));
   await forEach(store, pages, (file) => fetchInto(join(folder, file.file), from, file, store));
   await syncPass(folder);
   for (const file of files.filter(isLast)) {
     const path = join(folder, file.file);
-    await fetchInto(`${path}.tmp`, from, file, store);
-    await syncFiles([`${path}.tmp`]);
-    renameSync(`${path}.tmp`, path);
+    const temporary = temporaryOf(path);
+    await fetchInto(temporary, from, file, store);
+    await syncFiles([temporary]);
+    move(temporary, path);
   }
   await syncFolders([folder]);
   return files;

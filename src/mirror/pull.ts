@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
+import { makeFolder, remove } from '../config/owned.js';
 import { filesBelow } from '../lake/files.js';
 import { currentId, type Layout } from '../lake/layout.js';
 import { allFiles, type Manifest, manifestFrom, writeManifest } from '../lake/manifest.js';
@@ -53,14 +54,14 @@ export async function pull(connection: DuckDBConnection, layout: Layout, store: 
 
 /**
  * Throws MIRROR_DAMAGED if the manifest names a file that the record lacks, because the next run links the files of the
- * manifest, and LAKE_FORMAT if only a later lotlake knows its format.
+ * manifest, and the errors of {@link manifestFrom}.
  */
 function assertSameFiles({ snapshot_id, manifest, files }: SnapshotRecord, store: ObjectStore): void {
   const name = recordName(snapshot_id);
   const known = new Set(files.map(({ path }) => path));
-  const other = allFiles(manifestFrom(manifest, `${store.place}/${name}`)).find(
-    ({ path }) => !known.has(path),
-  );
+  const other = allFiles(
+    manifestFrom(manifest, `${store.place}/${name}`, 'nothing was fetched; push the snapshot again'),
+  ).find(({ path }) => !known.has(path));
   if (other !== undefined) throw damaged(store, name, `names ${other.path}, which is none of its files`);
 }
 
@@ -85,11 +86,11 @@ async function fetchFile(folder: string, file: MirrorFile, store: ObjectStore): 
   const path = join(folder, file.path);
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === file.bytes && (await checksumOf(path)) === file.sha256) return [];
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const checksum = await store.fetch(file.object, path);
   if (checksum === undefined) throw damaged(store, file.object, 'is missing');
   if (checksum !== file.sha256) {
-    rmSync(path);
+    remove(path);
     const problem = `has checksum ${checksum}, and ${file.path} of the snapshot is another file`;
     throw damaged(store, file.object, problem);
   }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import type { PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
+import { streamNew } from '../config/owned.js';
 import { bucketOf } from '../config/problems.js';
 import { proxyOf } from '../extract/proxy.js';
 import type { MirrorPlace } from './layout.js';
@@ -164,6 +164,6 @@ const isLost = (error: unknown): boolean => error instanceof Error && LOST.has(e
 async function writeBody(body: Readable, path: string): Promise<string> {
   const hash = createHash('sha256');
   body.on('data', (chunk: Buffer) => hash.update(chunk));
-  await pipeline(body, createWriteStream(path));
+  await pipeline(body, streamNew(path));
   return hash.digest('hex');
 }

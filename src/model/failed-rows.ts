@@ -1,8 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { z } from 'zod';
+import { jsonIn } from '../config/json.js';
+import { assertNoLinks, makeFolder, remove, writeNew } from '../config/owned.js';
 import { literal, scalar } from '../duck/session.js';
+import { unsoundError } from '../lake/lake-error.js';
+import { ID } from '../land/pass.js';
 import type { TestResult } from './data-tests.js';
 
 /** Most failing rows that are kept of one test. */
@@ -11,7 +15,7 @@ const MOST_ROWS = 10_000;
 const LIST = 'failed-tests.json';
 
 const keptTests = z.object({
-  run_id: z.string(),
+  run_id: z.string().regex(ID),
   pipeline: z.string(),
   started_at: z.string(),
   tests: z.array(
@@ -23,7 +27,7 @@ const keptTests = z.object({
       /** Number of failing rows in the file. */
       kept: z.number(),
       /** Name of the file in the folder. */
-      file: z.string(),
+      file: z.string().regex(/^\d+-[a-z0-9_]+\.parquet$/),
     }),
   ),
 });
@@ -42,10 +46,10 @@ export async function keepFailedRows(
   run: Omit<KeptTests, 'tests'>,
   folder: string,
 ): Promise<void> {
-  rmSync(folder, { recursive: true, force: true });
+  remove(folder);
   const failed = results.filter(({ failures }) => failures > 0);
   if (failed.length === 0) return;
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const tests: KeptTests['tests'] = [];
   for (const [place, { model, test, severity, failures, sql }] of failed.entries()) {
     const file = `${String(place + 1).padStart(3, '0')}-${model}.parquet`;
@@ -55,11 +59,19 @@ export async function keepFailedRows(
     );
     tests.push({ model, test, severity, failures, kept, file });
   }
-  writeFileSync(join(folder, LIST), `${JSON.stringify({ ...run, tests } satisfies KeptTests, null, 2)}\n`);
+  writeNew(join(folder, LIST), `${JSON.stringify({ ...run, tests } satisfies KeptTests, null, 2)}\n`);
 }
 
-/** What the last run kept; undefined if all of its tests passed. */
+/** What the last run kept; undefined if all of its tests passed. Throws LAKE_NOT_OWNED if there is a link, and LAKE_UNSOUND. */
 export function readKeptTests(folder: string): KeptTests | undefined {
   const path = join(folder, LIST);
-  return existsSync(path) ? keptTests.parse(JSON.parse(readFileSync(path, 'utf8'))) : undefined;
+  if (!existsSync(folder)) return undefined;
+  assertNoLinks(folder, dirname(folder));
+  if (!existsSync(path)) return undefined;
+  const kept = keptTests.safeParse(jsonIn(readFileSync(path, 'utf8')));
+  if (kept.success) return kept.data;
+  throw unsoundError(
+    `${path} is not what a run kept`,
+    'remove the folder; the next run that fails a data test makes it again',
+  );
 }

@@ -1,8 +1,8 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { makeFolder, remove } from '../config/owned.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, type Session, scalar } from '../duck/session.js';
 import { columnsOf } from '../lake/schema.js';
@@ -130,7 +130,7 @@ async function runModel(
     const started = performance.now();
     const folder = join(target, name);
     if (model.isOwn) await assertColumns(connection, model);
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const count = await writeSorted(connection, model, folder, parquet(model), sortsApart);
     await connection.run(viewOn(target, { name, partitioned: false }));
     // Its scratch file lies in the folder of the mart, and is removed with it after a kill.
@@ -179,6 +179,6 @@ async function writeSorted(
     connection,
     `copy (select * from (\n${source}\n) order by ${order}) to ${literal(file)} (${parquet})`,
   );
-  rmSync(unsorted, { force: true });
+  remove(unsorted);
   return count;
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync } from 'node:fs';
-import { dirname, join, parse } from 'node:path';
+import { join, parse } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../config/config.js';
+import { append, ownNamed } from '../config/owned.js';
 import { isUrl } from '../config/problems.js';
 import { dictionary } from '../docs/dictionary.js';
 import { layoutOf } from '../lake/layout.js';
@@ -143,6 +143,5 @@ export async function sendEvent(
   signal: AbortSignal,
 ): Promise<void> {
   if (isUrl(to)) return post(to, event, signal, key);
-  mkdirSync(dirname(to), { recursive: true });
-  appendFileSync(monthlyFile(to, event), `${JSON.stringify(event)}\n`);
+  append(ownNamed(monthlyFile(to, event)), `${JSON.stringify(event)}\n`);
 }

@@ -41,7 +41,7 @@ interface ObserverOptions {
 export function openObservers({ config, reporter, signal }: ObserverOptions) {
   const { metrics, lineage, notify } = config;
   const layout = layoutOf(config.output);
-  if (lineage.key !== undefined) hideKey(lineage.key, 'lineage');
+  if (lineage.key !== undefined) hideKey(lineage.key);
   const late = new AbortController();
   const work: Promise<void>[] = [];
   const attempt = async (problem: string, task: () => unknown): Promise<void> => {

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { makeFolder, makeLink, move, remove, temporaryOf } from '../config/owned.js';
 import { version } from '../config/package-root.js';
 import type { BaseState } from '../lake/base.js';
 import { addChecksums, globRelation, listFiles, ownFiles } from '../lake/files.js';
@@ -109,15 +110,14 @@ function describeTable({ name, key, columns, partition }: Described, all: Manife
 export function switchCurrent(layout: Layout, snapshot: string): void {
   if (!existsSync(join(snapshot, 'manifest.json')))
     throw new LotlakeError('PUBLISH_FAILED', `${snapshot} has no manifest and is not published`);
-  mkdirSync(layout.lake, { recursive: true });
-  const link = `${layout.current}.${process.pid}.tmp`;
+  makeFolder(layout.lake);
+  const link = temporaryOf(layout.current);
   try {
-    rmSync(link, { force: true });
-    symlinkSync(join('snapshots', basename(snapshot)), link);
+    makeLink(join('snapshots', basename(snapshot)), link);
     killPoint('publish.link-made');
-    renameSync(link, layout.current);
+    move(link, layout.current);
   } catch (error) {
-    rmSync(link, { force: true });
+    remove(link);
     throw failed(`${layout.current} cannot be switched to ${basename(snapshot)}`, error);
   }
 }

@@ -7,7 +7,7 @@ import { fileSizes, filesOf } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { readManifest } from '../lake/manifest.js';
 import { type Choice, findSnapshot, pickSnapshot } from '../lake/snapshots.js';
-import { mendViews, viewOn } from '../lake/views.js';
+import { viewOn } from '../lake/views.js';
 import type { ReadQuery } from './read-only.js';
 
 /** A snapshot of the lake, opened for reading. */
@@ -28,7 +28,7 @@ export interface Reading {
 /**
  * Opens a snapshot with a view for each table and mart that is named. The session can reach only their data files and
  * its own folder. DuckDB can also write each file that it can reach, so {@link readQuery} must check what a user typed.
- * Views of `warehouse.duckdb` that name another folder are replaced first. The caller closes the session.
+ * Nothing of the lake is written. The caller closes the session.
  */
 export async function openSnapshot(config: Config, { named, choice = {}, into, signal }: Reading) {
   const published = snapshotFolder(config);
@@ -37,7 +37,6 @@ export async function openSnapshot(config: Config, { named, choice = {}, into, s
     const { connection } = opened.session;
     const layout = layoutOf(config.output);
     const snapshot = (await pickSnapshot(connection, layout, choice)) ?? published;
-    await mendViews(connection, layout, snapshot);
     const manifest = readManifest(snapshot);
     const tables = { ...manifest.tables, ...manifest.marts };
     const { needed } = typeof named === 'function' ? await named(connection) : wordsOf(named);

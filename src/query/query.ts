@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream, rmSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { remove } from '../config/owned.js';
 import { literal } from '../duck/session.js';
 import { arrowStream } from './arrow.js';
 import { csvHeader, csvLine } from './csv.js';
@@ -82,6 +83,6 @@ async function* parquet(
     await connection.run(copy).catch(failQuery);
     yield* createReadStream(path, { highWaterMark: 1 << 18 });
   } finally {
-    rmSync(path, { force: true });
+    remove(path);
   }
 }

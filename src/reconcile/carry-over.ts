@@ -1,5 +1,5 @@
-import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { move, remove } from '../config/owned.js';
 import { poolOf } from '../duck/pool.js';
 import { identifier, literal, row, sameKey } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
@@ -173,12 +173,12 @@ async function rewrite(
     ${only === undefined ? '' : onlyThere(condition, ofIds)}`;
   // Beside the rebuilt files, which are read meanwhile.
   const carried = join(context.target, '_carried');
-  rmSync(carried, { recursive: true, force: true });
+  remove(carried);
   await writeRows({ ...context, target: carried }, table, sql);
   const folder = join(context.target, name);
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(join(carried, name), folder);
-  rmSync(carried, { recursive: true });
+  remove(folder);
+  move(join(carried, name), folder);
+  remove(carried);
 }
 
 /** SQL of a hash of the columns other than state, history and {@link REJECTED}. */

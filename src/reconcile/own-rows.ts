@@ -1,6 +1,6 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { makeFolder, remove } from '../config/owned.js';
 import { identifier, literal, literals, rows, scalar } from '../duck/session.js';
 import { linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
@@ -35,7 +35,7 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
   const isSame = columns.every(({ name }) => stored?.columns.some((known) => known.name === name));
   if (stored !== undefined && !isSame) return mergeOwn(context, 'rejects', fresh);
   const folder = join(target, 'rejects');
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   let linked = 0;
   for (const { path } of earlierFiles(context, 'rejects')) {
     const from = join(base?.folder ?? '', path);
@@ -51,7 +51,7 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
      to ${literal(file)} (${parquetOf('rejects', context, columns)})`,
   );
   // One file stays, so that a table without rows can be read.
-  if (written === 0 && linked > 0) rmSync(file);
+  if (written === 0 && linked > 0) remove(file);
 }
 
 /**
@@ -63,7 +63,7 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
 export async function writeLotChanges(context: MergeContext, updated: number): Promise<number> {
   const { connection, target, runId } = context;
   const folder = join(target, 'lot_changes');
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const earlier = earlierFiles(context, 'lot_changes');
   const parquet = parquetOf('lot_changes', context, columnsInFile(ownTable('lot_changes')));
   for (const partition of new Set(earlier.map(partitionOf))) {
@@ -97,7 +97,7 @@ async function keepChanges(
     return;
   }
   const folder = join(target, 'lot_changes', partition);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   await connection.run(
     `copy (from read_parquet(${literals(from)}, hive_partitioning = false, union_by_name = true) order by lot_id, field, seen_at)
      to ${literal(join(folder, `${runId}-joined.parquet`))} (${parquet})`,
@@ -133,7 +133,7 @@ async function mergeOwn(context: MergeContext, name: string, fresh: string): Pro
   const schema = ownTable(name);
   const key = schema.table.key.map(identifier).join(', ');
   const folder = join(context.target, name);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   await context.connection.run(`
     copy (
       with fresh as (select ${castColumns(schema.columns)} from ${fresh})

@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { makeFolder, makeNewFolder, remove } from '../config/owned.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows } from '../duck/session.js';
 import { compareFiles } from '../lake/files.js';
@@ -85,8 +85,8 @@ async function findCurrent(context: MergeContext): Promise<void> {
  */
 async function writeSightings(context: MergeContext): Promise<void> {
   const folder = join(context.target, 'sightings');
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  remove(folder);
+  makeFolder(folder);
   for (const [i, rule] of ['vehicle_sightings', 'lot_sightings'].entries())
     await context.connection.run(
       `copy (from (${ruleOf(rule).sql}) order by vehicle_id, lot_id)
@@ -122,8 +122,7 @@ const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   const table = schema.table.name;
   const { target, base } = context;
   // A first try may have left something, which takes space.
-  for (const written of table === 'lots' ? [table, 'lot_changes'] : [table])
-    rmSync(join(target, written), { recursive: true, force: true });
+  for (const written of table === 'lots' ? [table, 'lot_changes'] : [table]) remove(join(target, written));
   const counts = await mergeTable(context, schema, await newRows(context, schema));
   let lotChanges = 0;
   if (table === 'lots') {
@@ -163,8 +162,8 @@ async function rowsWithState(context: MergeContext, schema: TableSchema): Promis
   }
   const fresh = `_new_${name}`;
   const folder = join(stage, fresh);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
+  remove(folder);
+  makeNewFolder(folder);
   const isWide = schema.table.wide !== undefined;
   const target = literal(isWide ? folder : join(folder, 'data_0.parquet'));
   // A row group of every partition is in memory while they are written.

@@ -25,6 +25,8 @@ export interface MergeContext extends Pick<Session, 'connection' | 'connect' | '
   readonly seenAt: string;
   readonly passes: readonly LoadedPass[];
   readonly shrinkGuard: number;
+  /** Bytes of the largest record that is loaded. */
+  readonly mostRecordBytes: number;
   readonly allowShrink: boolean;
 }
 

@@ -1,6 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { makeFolder, writeNew } from '../config/owned.js';
 import { identifier, literal, rows, sameKey, scalar } from '../duck/session.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
@@ -70,7 +70,7 @@ export const RUN_RELATIONS = {
 
 /** Binds what the passes of the run prove. A pass without records proves nothing: no feed is empty. */
 async function bindRun({ connection, stage, passes, ...run }: MergeContext): Promise<void> {
-  mkdirSync(stage, { recursive: true });
+  makeFolder(stage);
   const manifests = passes.map(({ manifest }) => manifest);
   const cars = manifests.find(({ stream }) => stream === 'cars');
   const { kind = 'full', complete = false, records = 0, hidden = [], unproven = [] } = cars ?? {};
@@ -102,11 +102,13 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
   const file = join(stage, 'unchanged.csv');
   const unchanged = passes.flatMap(({ changes }) => [...(changes?.unchanged ?? [])]);
   const blocks = unchanged.map(([seq, ids]) => ids.map((id) => `${id},${seq}\n`).join(''));
-  writeFileSync(file, blocks.join(''));
+  writeNew(file, blocks.join(''));
   await connection.run(
     `create view run.unchanged_records as from read_csv(${literal(file)}, auto_detect = false, columns = {vehicle_id: 'BIGINT', seq: 'BIGINT'})`,
   );
-  const rejects = isStaged(stage, 'rejects') ? `from ${rejectsRelation(stage)}` : emptyOf(REJECT_COLUMNS);
+  const rejects = isStaged(stage, 'rejects')
+    ? `from ${rejectsRelation(stage, run.mostRecordBytes)}`
+    : emptyOf(REJECT_COLUMNS);
   await connection.run(`create view run.rejects as ${rejects}`);
 }
 

@@ -1,6 +1,6 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { makeFolder, remove } from '../config/owned.js';
 import { version } from '../config/package-root.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, scalar } from '../duck/session.js';
@@ -63,7 +63,7 @@ export async function writeRows(
   const { table } = schema;
   const { connection } = context;
   const folder = join(context.target, table.name);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const sort = table.sort.map(identifier).join(', ');
   const parquet = parquetOf(table.name, context, columnsInFile(schema));
   const columns = schema.columns.map((column) => identifier(column.name)).join(', ');
@@ -73,7 +73,7 @@ export async function writeRows(
       connection,
       `copy (select ${columns} from (${sql('true', 'true')}) order by ${sort}) to ${literal(target)} (${parquet})`,
     );
-    if (written === 0) rmSync(target);
+    if (written === 0) remove(target);
     return written;
   }
   const isPart = table.wide !== undefined && partitions !== undefined;
@@ -105,7 +105,7 @@ async function writeWide(
   const connections: DuckDBConnection[] = [];
   while (connections.length < PARALLEL_FILES) connections.push(await context.connect());
   const write = async (connection: DuckDBConnection, { path, condition, ofIds }: (typeof files)[number]) => {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     return scalar(
       connection,
       `copy (select ${inFile.join(', ')} from (${sql(condition, ofIds)}) order by ${table.sort.map(identifier).join(', ')})
@@ -145,7 +145,7 @@ async function wideFiles(context: MergeContext, table: StoredTable['table'], all
 /** Writes a file without rows, so that a table that has none can still be read. */
 export async function writeEmpty(context: MergeContext, schema: StoredTable): Promise<void> {
   const folder = join(context.target, schema.table.name);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const month = schema.table.partition === undefined ? [] : [{ name: 'month', type: 'varchar' }];
   const columns = [...schema.columns, ...month];
   await context.connection.run(

@@ -37,6 +37,8 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
     `${count(value)} ${value === 1 ? 'pass' : 'passes'} could not be shown to be whole, so that not all that is gone counts as gone`,
   unserved_records: (value) =>
     `the service cannot serve ${counted(value, 'record')}; its warnings and lotlake rejects say which`,
+  oversized_records: (value) =>
+    `${counted(value, 'record')} ${value === 1 ? 'is' : 'are'} larger than largestRecord allows and left out whole; lotlake rejects says which, and how large`,
   null_share: (value) => `${percent(value)} of the rows have no value`,
 };
 

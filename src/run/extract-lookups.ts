@@ -26,7 +26,7 @@ export async function extractLookups(job: Job, lookups: readonly Lookup[]) {
   const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
   const answers = new Map(Object.entries(pass.manifest.answers));
   const landed = new Set(pass.pages.map((page) => page.list));
-  const sinkOf = sinksOf(pass);
+  const sinkOf = sinksOf(pass, { mostRecordBytes: job.config.largestRecord << 20 });
   await loadPass(job, pass, undefined, async (add) => {
     const report = (): void =>
       job.reporter.progress('lookups', landed.size + answers.size, lookups.length, landed.size, 0);

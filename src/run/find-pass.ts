@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { remove } from '../config/owned.js';
 import {
   changePass,
   damagedFiles,
@@ -129,7 +129,7 @@ function open(job: Job, request: PassRequest): Pass {
 async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
   for (const path of await damagedFiles(pass, job.signal)) {
     job.reporter.warn(`${path} is not as it was landed: it is removed, and its page asked for again`);
-    rmSync(path);
+    remove(path);
   }
   const left = readPass(pass.folder);
   const { manifest, pages } = left;

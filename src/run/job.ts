@@ -1,8 +1,8 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config, InForce } from '../config/config.js';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { makeFolder, remove } from '../config/owned.js';
 import { redacted } from '../config/redact.js';
 import { openSession, type Session } from '../duck/session.js';
 import { type Client, openClient } from '../extract/client.js';
@@ -10,7 +10,7 @@ import { assertLink, type BaseState, findBase } from '../lake/base.js';
 import { assertMemory } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { removeLeftLookups, settlePasses } from '../lake/leftovers.js';
-import { takeLock } from '../lake/lock.js';
+import { lockLake } from '../lake/lock-lake.js';
 import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
 import { listPasses, newId } from '../land/pass.js';
@@ -114,7 +114,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   const layout = layoutOf(config.output);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
-  const lock = await takeLock(layout.lock, {
+  const lock = await lockLake(layout, {
     ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
@@ -135,8 +135,8 @@ export async function runJob<T extends { readonly published: boolean }>(
     observers.begun(recorder);
     assertMemory(config.memory);
     const models = withOwnSeeds(modelling?.models ?? readModels(), config.seeds);
-    rmSync(layout.work, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true });
+    remove(layout.work);
+    makeFolder(folder);
     const { memory, threads } = config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
     session.interruptOn(signal);
@@ -192,6 +192,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       now,
       client: () => {
         if (client === undefined) assertOrigin({ base, layout, config });
+        if (client === undefined) options.reporter.step('service', String(config.baseUrl));
         client ??= openClient(config, {
           onAnswer: (status, headers) => {
             recorder.answered(status);
@@ -212,7 +213,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   } catch (error) {
     const cause = recorder.fail(lost.signal.aborted ? lost.signal.reason : error);
     // An unpublished snapshot is removed.
-    if (currentSnapshot(layout) !== target) rmSync(target, { recursive: true, force: true });
+    if (currentSnapshot(layout) !== target) remove(target);
     throw cause;
   } finally {
     // Not awaited, because a client that hangs must not keep the lock.
@@ -221,7 +222,7 @@ export async function runJob<T extends { readonly published: boolean }>(
     try {
       // If another run holds the lake now, the shared scratch folder belongs to it. An interrupted statement may still
       // write here for a moment.
-      rmSync(lock.isHeld() ? layout.work : folder, { recursive: true, force: true, maxRetries: 3 });
+      remove(lock.isHeld() ? layout.work : folder);
     } finally {
       // The scratch space is free again, so the record fits on a disk that was full.
       recorder.close();

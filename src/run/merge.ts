@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { makeFolder } from '../config/owned.js';
 import type { Manifest } from '../lake/manifest.js';
 import { type RunRecord, reasonOf, standsFor, unresolvedRuns } from '../lake/run-records.js';
 import { readIds } from '../lake/snapshots.js';
@@ -21,7 +21,7 @@ export async function reconcileInto(
   given: Pick<MergeContext, 'target' | 'base' | 'runId' | 'startedAt' | 'allowShrink'>,
   closings: readonly ClosingRow[] = [],
 ): Promise<Merged> {
-  mkdirSync(given.target, { recursive: true });
+  makeFolder(given.target);
   const { connection, connect, alone } = job.session;
   const { stage, passes: loaded } = job;
   const cars = loaded.find(({ manifest }) => manifest.stream === 'cars');
@@ -32,6 +32,7 @@ export async function reconcileInto(
     snapshot: job.runId,
     seenAt: cars?.manifest.started_at ?? given.startedAt,
     shrinkGuard: job.config.shrinkGuard,
+    mostRecordBytes: job.config.largestRecord << 20,
   };
   const result = await job.session.whileWriting(() => reconcile(context));
   for (const warning of result.warnings) job.reporter.warn(warning);

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { remove } from '../config/owned.js';
 import { identifier } from '../duck/session.js';
 import type { Manifest } from '../lake/manifest.js';
 import { runDataTests, type TestResult } from '../model/data-tests.js';
@@ -63,7 +63,7 @@ export async function runOwnModels(
         done.models.push(...computed);
       } catch (error) {
         await connection.run(`drop view if exists ${identifier(model.name)}`);
-        rmSync(join(options.target, model.name), { recursive: true, force: true });
+        remove(join(options.target, model.name));
         throw error;
       }
     });

@@ -1,6 +1,6 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { makeFolder, remove } from '../config/owned.js';
 import { literals, rows } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { currentSnapshot } from '../lake/layout.js';
@@ -135,7 +135,7 @@ export async function replay(
 ): Promise<Merged> {
   const { runId } = night;
   const stage = stageOf(job, runId);
-  mkdirSync(stage, { recursive: true });
+  makeFolder(stage);
   const own: Job = { ...job, stage, passes: [] };
   for (const pass of night.passes) {
     const { stream, pass_id } = pass.manifest;
@@ -155,7 +155,7 @@ export async function replay(
 export async function sealNight(job: Job, { context }: Merged): Promise<BaseState> {
   const { runId, target: folder, stage } = context;
   const fingerprints = await recordFingerprints(context);
-  rmSync(stage, { recursive: true, force: true });
+  remove(stage);
   const facts = {
     ...{ run_id: runId, snapshot_id: runId, pipeline: 'rebuild', fingerprints },
     ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [], last_pass_at: {} },

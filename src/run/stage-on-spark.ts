@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { makeFolder, move, remove, writeNew } from '../config/owned.js';
 import { literal } from '../duck/session.js';
 import { fileSizes, listFiles } from '../lake/files.js';
 import { lakeTables } from '../lake/tables.js';
@@ -132,9 +133,9 @@ function batchOf({ stream, passes, ...group }: Group, target: string): Planned[]
       file: `${basename(folder)}/${file}`,
     }),
   );
-  mkdirSync(target, { recursive: true });
+  makeFolder(target);
   const plan = join(target, 'plan.ndjson');
-  writeFileSync(plan, planned.map((page) => `${JSON.stringify(page)}\n`).join(''));
+  writeNew(plan, planned.map((page) => `${JSON.stringify(page)}\n`).join(''));
   const folders = passes.map(({ folder }) => folder);
   const pages = fitting.map(({ page }) => page);
   const records = new Map<string, number>();
@@ -172,15 +173,15 @@ async function moveStaged(job: Job, { stream, target, records }: Planned): Promi
     const [table = '', run = '', ...rest] = path.split(sep);
     if (!run.startsWith(RUN)) continue;
     const to = join(stageOf(job, run.slice(RUN.length)), table, ...rest);
-    mkdirSync(dirname(to), { recursive: true });
-    renameSync(join(target, path), to);
+    makeFolder(dirname(to));
+    move(join(target, path), to);
   }
-  rmSync(target, { recursive: true });
+  remove(target);
   for (const schema of job.schemas.values())
     for (const run of records.keys()) {
       const folder = join(stageOf(job, run), schema.table.name);
       if (schema.table.stream !== stream.name || existsSync(folder)) continue;
-      mkdirSync(folder, { recursive: true });
+      makeFolder(folder);
       const file = literal(join(folder, 'none.parquet'));
       await job.session.connection.run(
         `copy (${emptyOf(stagedColumns(schema))}) to ${file} (format parquet)`,

@@ -9,6 +9,7 @@ import { indexAbove } from '../land/fingerprints.js';
 import type { LandedPage } from '../land/page.js';
 import { endPass, noteHidden, type Pass, type PassManifest, syncPass } from '../land/pass.js';
 import { sinksOf } from '../land/sink.js';
+import { count } from '../query/printable.js';
 import { enumerations } from '../service/contract/enumerations.js';
 import { isFailure } from '../service/errors.js';
 import { requests } from '../service/requests.js';
@@ -46,7 +47,8 @@ type Walked = WalkResult & { readonly list: List };
 export async function walkPass(walking: PassWalk): Promise<PassManifest> {
   const { job, pass, lists } = walking;
   const walked: Walked[] = [];
-  const sinkOf = sinksOf(pass, walking.changes);
+  const { changes } = walking;
+  const sinkOf = sinksOf(pass, { changes, mostRecordBytes: job.config.largestRecord << 20 });
   const report = progressOf(job, pass);
   if (lists.every((list) => list.source === undefined)) await watchSources(walking);
   for (const list of lists) {
@@ -54,6 +56,7 @@ export async function walkPass(walking: PassWalk): Promise<PassManifest> {
     const onPage = (page: LandedPage): void => {
       walking.add(page);
       warnOfUnserved(walking, page);
+      warnOfOversized(walking, page);
       report(page, lists.length === 1 ? page.lastPage : null);
     };
     try {
@@ -83,6 +86,15 @@ function warnOfUnserved(
   for (const { position, error } of unserved)
     job.reporter.warn(
       `the service cannot serve record ${((page - 1) * (perPage ?? 0) + position + 1).toLocaleString('en')} of ${path} (page ${page}, ${around}); the rest of the page is landed, and nothing there counts as absent: ${error}`,
+    );
+}
+
+/** Says which records of a page are too large to be loaded. */
+function warnOfOversized({ job, pass }: PassWalk, { page, oversized = [] }: LandedPage): void {
+  const { path } = streams[pass.manifest.stream];
+  for (const { position, id, bytes } of oversized)
+    job.reporter.warn(
+      `${id === null ? `record ${position + 1}` : `id ${id}`} of ${path} (page ${page}) has ${count(bytes)} bytes, more than largestRecord allows (${job.config.largestRecord} MiB): it is rejected whole, and its vehicle stays as the lake has it; with LOTLAKE_LARGEST_RECORD=${Math.ceil(bytes / 2 ** 20)} the next run loads it`,
     );
 }
 

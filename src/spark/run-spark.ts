@@ -1,11 +1,11 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { codeOf, LotlakeError } from '../config/lotlake-error.js';
+import { makeScratch, remove, writeNew } from '../config/owned.js';
 import type { Row } from '../duck/session.js';
 import { ROW, type SparkConf, type SparkStep, STEP, scriptOf, submitArguments, VERSION } from './script.js';
 
@@ -49,10 +49,10 @@ export async function runSpark(
   { submit, conf, signal, onStep }: SparkOptions,
 ): Promise<readonly SparkResult[]> {
   signal?.throwIfAborted();
-  const folder = mkdtempSync(join(tmpdir(), 'lotlake-spark-'));
+  const folder = makeScratch(join(tmpdir(), 'lotlake-spark-'));
   try {
     const file = join(folder, 'script.sql');
-    writeFileSync(file, scriptOf(steps));
+    writeNew(file, scriptOf(steps));
     const [program = '', ...args] = submitArguments(submit, file, conf);
     const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = once(child, 'close').then(
@@ -67,7 +67,7 @@ export async function runSpark(
       signal?.throwIfAborted();
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove(folder);
   }
 }
 

@@ -171,7 +171,7 @@ describe('the summary', () => {
 describe('lotlake describe', () => {
   it('has a description for every column of every table and mart', async () => {
     const tables: { name: string }[] = await json('tables', '--json');
-    const manifest = readManifest(join(folder.path, 'lake', 'current'));
+    const manifest = readManifest(realpathSync(join(folder.path, 'lake', 'current')));
     const entries = dictionary(manifest);
     expect(tables.map((table) => table.name).sort()).toEqual(entries.map((entry) => entry.name).sort());
     const missing = entries.flatMap(({ name, columns }) =>

@@ -24,10 +24,13 @@ interface SetUp {
   readonly now?: () => Date;
 }
 
+const SNAPSHOT = '20261101T020000Z-00000a';
+const GONE = '20261102T020000Z-00000b';
+
 /** Publishes a snapshot with one file in an output folder. */
 function publish(output: string, more: Partial<Manifest> = {}): void {
-  makeSnapshot(output, '20261101', { 'data.parquet': 'rows' }, more);
-  symlinkSync('snapshots/20261101', join(output, 'lake', 'current'));
+  makeSnapshot(output, SNAPSHOT, { 'data.parquet': 'rows' }, more);
+  symlinkSync(`snapshots/${SNAPSHOT}`, join(output, 'lake', 'current'));
 }
 
 const HOUR = 3_600_000;
@@ -40,7 +43,7 @@ const SET_UPS: readonly SetUp[] = [
   },
   {
     what: 'no URL',
-    says: 'failed network: there is no base URL',
+    says: 'failed origin: there is no base URL',
     env: { LOTLAKE_BASE_URL: '' },
   },
   {
@@ -105,15 +108,15 @@ const SET_UPS: readonly SetUp[] = [
   },
   {
     what: 'a link `current` to nothing',
-    says: 'failed lake: the published snapshot gone is damaged: …manifest.json cannot be read',
+    says: 'failed lake: the published snapshot 20261102T020000Z-00000b is damaged: …manifest.json cannot be read',
     prepare: (output) => {
       mkdirSync(join(output, 'lake'));
-      symlinkSync('snapshots/gone', join(output, 'lake', 'current'));
+      symlinkSync(`snapshots/${GONE}`, join(output, 'lake', 'current'));
     },
   },
   {
     what: 'a lake of another service',
-    says: 'failed lake: …output holds the lake of other, and this run asks service',
+    says: 'failed origin: …output holds the lake of other, and this run asks service',
     prepare: (output) => publish(output, { origin: 'other' }),
   },
   {
@@ -227,7 +230,7 @@ describe('lotlake doctor', () => {
     expect(lines.map(({ check, status }) => [check, status])).toEqual(
       [
         ...['node', 'configuration', 'output', 'space', 'lock', 'lake', 'landing'],
-        ...['network', 'clock', 'key', 'plan'],
+        ...['origin', 'network', 'clock', 'key', 'plan'],
       ].map((check) => [check, 'ok']),
     );
     expect(error).toBeUndefined();

@@ -196,7 +196,14 @@ describe('the progress of a pass', () => {
     const open = (per_page: number) =>
       openPass(
         layout.landing,
-        { stream: 'cars', run_id: 'r', origin: null, kind: 'full', request: { per_page }, contract: '' },
+        {
+          stream: 'cars',
+          run_id: '20261120T020000Z-00000a',
+          origin: null,
+          kind: 'full',
+          request: { per_page },
+          contract: '',
+        },
         new Date(),
       );
     const reports: (readonly unknown[])[] = [];
@@ -211,7 +218,11 @@ describe('the progress of a pass', () => {
     const page = landedPage();
     writeFileSync(join(last.folder, page.file), '');
     recordPage(last.folder, page);
-    endPass(last, { state: 'sealed', reason: null, complete: true, total: null, run_id: 'r' }, new Date());
+    endPass(
+      last,
+      { state: 'sealed', reason: null, complete: true, total: null, run_id: '20261120T020000Z-00000a' },
+      new Date(),
+    );
     report(1000, null);
     report(1000, 7);
     report(500, null);

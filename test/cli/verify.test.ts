@@ -158,7 +158,7 @@ describe('lotlake verify', () => {
   it('does not crash on a manifest without runs and tables', () => {
     const { code, err } = damaged((snapshot) => {
       const manifest = JSON.parse(readFileSync(join(snapshot, 'manifest.json'), 'utf8'));
-      const empty = { ...manifest, run_id: 'none', pass_ids: [], tables: {}, marts: {} };
+      const empty = { ...manifest, run_id: '20261120T020000Z-00000a', pass_ids: [], tables: {}, marts: {} };
       writeFileSync(join(snapshot, 'manifest.json'), JSON.stringify(empty));
     });
     expect(code).toBe(5);

@@ -28,9 +28,10 @@ describe('the key', () => {
     expect(redacted(text)).toBe(expected);
   });
 
-  it('is hidden beside the key of another holder', () => {
-    hideKey('tokens-of-a-catalog', 'catalog');
-    expect(redacted(`${KEY} and tokens-of-a-catalog`)).toBe('… and …');
+  it('is hidden beside the keys of other runs', () => {
+    hideKey('tokens-of-a-catalog');
+    hideKey('key-of-another-run');
+    expect(redacted(`${KEY}, tokens-of-a-catalog, key-of-another-run`)).toBe('…, …, …');
   });
 
   it('appears in no error message, whose length is limited', () => {

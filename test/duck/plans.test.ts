@@ -60,7 +60,9 @@ describe('the plans of joins', () => {
     });
 });
 
-it('the statements of a night have no join that loops over two large sides', async () => {
+it('the statements of a night have no join that loops over two large sides', {
+  timeout: 180_000,
+}, async () => {
   const folder = temporaryFolder();
   const sandbox = await startSandbox(WORLD);
   try {

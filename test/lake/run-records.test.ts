@@ -13,7 +13,7 @@ import {
   writeRun,
 } from '../../src/lake/run-records.js';
 import { temporaryFolder } from '../pipelines/support.js';
-import { runRecord } from './run-record.js';
+import { runId, runRecord } from './run-record.js';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let layout: Layout;
@@ -123,10 +123,10 @@ describe('a record of a run at work', () => {
   it('says that it published if it was killed afterwards, even once another run has published', () => {
     begin();
     mkdirSync(layout.lake, { recursive: true });
-    symlinkSync(join('snapshots', `run-${attempts}`), layout.current);
+    symlinkSync(join('snapshots', runId(attempts)), layout.current);
     settleKilled(layout, readRuns(layout));
     rmSync(layout.current);
-    expect(readRuns(layout)[0]).toMatchObject({ outcome: 'published', snapshot_id: `run-${attempts}` });
+    expect(readRuns(layout)[0]).toMatchObject({ outcome: 'published', snapshot_id: runId(attempts) });
   });
 });
 
@@ -148,13 +148,14 @@ it('growth counts only the nights that published', () => {
 
 it('a vacuum removes records older than 400 days', () => {
   const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const OLD = runId(1);
   for (const [run_id, days] of [
-    ['old', 401],
-    ['new', 399],
+    [OLD, 401],
+    [runId(2), 399],
   ] as const) {
     // The clock of a sandbox may be years behind the clock of the disk.
     ran('nightly', 'published', { run_id, updated_at: '2020-01-01T00:00:00.000Z' });
     utimesSync(join(layout.runs, run_id, 'run.json'), ago(days), ago(days));
   }
-  expect(oldRuns(layout)).toEqual([join(layout.runs, 'old')]);
+  expect(oldRuns(layout)).toEqual([join(layout.runs, OLD)]);
 });

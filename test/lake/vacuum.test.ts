@@ -74,7 +74,7 @@ it('a vacuum removes what dead runs left, and the next run resumes the open pass
   ]);
   expect(kept).toEqual({ snapshots: 1, passes: 2 });
   expect(readdirSync(folder.path).sort()).toEqual(['lake', 'landing', 'notes', 'runs']);
-  expect(readdirSync(layout.lake).sort()).toEqual(['current', 'snapshots']);
+  expect(readdirSync(layout.lake).sort()).toEqual(['.lake.json', 'current', 'snapshots']);
   expect(readdirSync(cars)).toEqual(passes);
 
   broken = false;

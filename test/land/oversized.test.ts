@@ -24,7 +24,7 @@ describe('a record past the limit', () => {
       const { lines, scan: page } = scan(`{"data":[{"id":1},${record},{"id":3}],"meta":{"total":3}}`, size);
       expect(lines).toBe(`{"id":1}\n${beginning(record)}\n{"id":3}\n`);
       expect(page).toMatchObject({ records: 3, ids: [1, 7, 3], largestRecord: 8, bytes: lines.length });
-      expect(page.oversized).toEqual([{ position: 1, id: 7, bytes: record.length }]);
+      expect(page.oversized).toEqual([{ position: 1, id: 7, bytes: record.length, most: LIMIT }]);
       expect(page.envelope).toEqual({ meta: { total: 3 } });
     }
   });
@@ -40,7 +40,7 @@ describe('a record past the limit', () => {
     for (const size of SIZES) {
       const { scan: page } = scan(body(record), size);
       expect(page.oversized).toEqual(
-        positions.map((position) => ({ position, id: 7, bytes: record.length })),
+        positions.map((position) => ({ position, id: 7, bytes: record.length, most: LIMIT })),
       );
       expect(page.hasData).toBe(true);
     }

@@ -1,15 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { makeScratch } from '../../src/config/owned.js';
 import { digestOf, landPage, pagingOf, rescanPage } from '../../src/land/page.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { streams } from '../../src/service/streams.js';
 import { landedPage } from './ledger.js';
 import { cut, pageOf, vehicleContract } from './support.js';
 
-const root = mkdtempSync(join(tmpdir(), 'lotlake-page-'));
+const root = makeScratch(join(tmpdir(), 'lotlake-page-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const world = createWorld({ vehicles: 150 });

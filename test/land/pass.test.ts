@@ -1,7 +1,6 @@
 import {
   appendFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/config/lotlake-error.js';
+import { makeScratch } from '../../src/config/owned.js';
 import type { LandedPage } from '../../src/land/page.js';
 import {
   damagedFiles,
@@ -29,20 +29,26 @@ import { pageOf } from './support.js';
 
 let landing: string;
 beforeEach(() => {
-  landing = mkdtempSync(join(tmpdir(), 'lotlake-pass-'));
+  landing = makeScratch(join(tmpdir(), 'lotlake-pass-'));
 });
 afterEach(() => rmSync(landing, { recursive: true, force: true }));
 
 const request = {
   stream: 'cars',
-  run_id: 'run-1',
+  run_id: '20261118T020000Z-000001',
   origin: null,
   kind: 'full',
   request: { per_page: 1000, simple_paginate: 0 },
   contract: 'abc',
 } as const;
 const night = new Date('2026-11-20T01:02:03.456Z');
-const sealed = { state: 'sealed', reason: null, complete: true, total: 7, run_id: 'run-2' } as const;
+const sealed = {
+  state: 'sealed',
+  reason: null,
+  complete: true,
+  total: 7,
+  run_id: '20261118T020000Z-000002',
+} as const;
 
 const open = (now = night): Pass => openPass(landing, request, now);
 
@@ -182,7 +188,7 @@ describe('the end of a pass', () => {
     const manifest = endPass(pass, { ...sealed, complete: false, reason: 'a page repeats' }, later);
     expect(manifest).toEqual({
       ...pass.manifest,
-      run_id: 'run-2',
+      run_id: '20261118T020000Z-000002',
       state: 'sealed',
       reason: 'a page repeats',
       complete: false,

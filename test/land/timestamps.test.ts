@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { makeScratch } from '../../src/config/owned.js';
 import { openSession, rows, type Session } from '../../src/duck/session.js';
 import { isTimestamp, isYearOrMonth, reportDate, timestamp } from '../../src/service/contract/field.js';
 import { contractOf } from '../../src/service/contract/node.js';
@@ -207,7 +208,7 @@ describe('dates of reports', () => {
 });
 
 describe('timestamps in the database', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'lotlake-times-'));
+  const folder = makeScratch(join(tmpdir(), 'lotlake-times-'));
   let session: Session;
   beforeAll(async () => {
     session = await openSession({ memory: '200MB', threads: 1, temp: join(folder, 'tmp') });

@@ -1,15 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { makeScratch } from '../../src/config/owned.js';
 import { checkPage, type Reject } from '../../src/load/check-page.js';
 import { columnPlaces } from '../../src/load/column-places.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { type StreamName, streams } from '../../src/service/streams.js';
 import { schemasOf } from './support.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'lotlake-check-'));
+const folder = makeScratch(join(tmpdir(), 'lotlake-check-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
@@ -174,7 +175,13 @@ describe('a record whose keys or rows cannot be read', () => {
     ['{"id":1.5}', '1.5', 'id', 'integer, integer as text (required)', 'number 1.5'],
     ['{"id":null,"vin":"a"}', null, 'id', 'integer, integer as text (required)', 'null'],
     ['{"vin":"a"}', null, 'id', 'integer, integer as text (required)', 'nothing'],
-    ['{"id":9007199254740993}', '9007199254740992', 'id', 'integer, integer as text (required)', /number/],
+    [
+      '{"id":9007199254740993}',
+      '9007199254740993',
+      'id',
+      'integer, integer as text (required)',
+      'number 9007199254740993',
+    ],
     [
       '{"id":1,"lots":[{"id":1},{"bid":1}]}',
       '1',

@@ -38,7 +38,7 @@ beforeEach(() => {
   const request = { per_page: 1000, simple_paginate: 0 };
   const opening = {
     stream: 'cars',
-    run_id: 'r',
+    run_id: '20261120T020000Z-00000a',
     origin: null,
     kind: 'full',
     request,

@@ -1,12 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeScratch } from '../../src/config/owned.js';
 import { openSession, rows, type Session } from '../../src/duck/session.js';
 import { loadBatch } from '../../src/load/batch.js';
 import { streams } from '../../src/service/streams.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'lotlake-report-dates-'));
+const folder = makeScratch(join(tmpdir(), 'lotlake-report-dates-'));
 let session: Session;
 beforeAll(async () => {
   session = await openSession({ memory: '200MB', threads: 1, temp: join(folder, 'tmp') });

@@ -23,7 +23,9 @@ const folder = temporaryFolder();
 afterAll(() => folder.remove());
 const local = layoutOf(join(folder.path, 'local'));
 const nights = [19, 20].map((night) =>
-  makeSnapshot(local.output, `${night}-a`, { 'domain_id=3/data.parquet': `night ${night}` }),
+  makeSnapshot(local.output, `202611${night}T020000Z-00000a`, {
+    'domain_id=3/data.parquet': `night ${night}`,
+  }),
 );
 let store: MemoryStore;
 let places = 0;
@@ -51,21 +53,24 @@ const fileOf = (layout: ReturnType<typeof layoutOf>) =>
 describe('a pull', () => {
   it('fills an empty folder with the current snapshot, whose files are where its manifest says', async () => {
     const layout = emptyPlace();
-    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20-a', files: 2 });
+    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20261120T020000Z-00000a', files: 2 });
     expect(readFileSync(fileOf(layout), 'utf8')).toBe('night 20');
     const manifest = (output: string) =>
-      readFileSync(join(output, 'lake/snapshots/20-a/manifest.json'), 'utf8');
+      readFileSync(join(output, 'lake/snapshots/20261120T020000Z-00000a/manifest.json'), 'utf8');
     expect(manifest(layout.output)).toBe(manifest(local.output));
-    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20-a', files: 0 });
+    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20261120T020000Z-00000a', files: 0 });
   });
 
   it('updates a lake that it made, and refuses a lake that the mirror does not know', async () => {
     const layout = emptyPlace();
-    const older = makeSnapshot(layout.output, '19-a', { 'a.parquet': 'night 19' });
+    const older = makeSnapshot(layout.output, '20261119T020000Z-00000a', { 'a.parquet': 'night 19' });
     switchCurrent(layout, older.folder);
-    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20-a' });
+    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20261120T020000Z-00000a' });
     const other = emptyPlace();
-    switchCurrent(other, makeSnapshot(other.output, '18-b', { 'a.parquet': 'another' }).folder);
+    switchCurrent(
+      other,
+      makeSnapshot(other.output, '20261118T020000Z-00000b', { 'a.parquet': 'another' }).folder,
+    );
     await expect(pullTo(other)).rejects.toMatchObject({ code: 'MIRROR_LAKE', outcome: 'usage' });
     rmSync(other.current);
     await expect(pullTo(other)).rejects.toMatchObject({ code: 'MIRROR_LAKE' });
@@ -88,7 +93,7 @@ describe('a pull', () => {
     await expect(pullTo(layout)).rejects.toThrow('killed');
     expect(existsSync(layout.current)).toBe(false);
     killed.at = '';
-    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20-a' });
+    expect(await pullTo(layout)).toMatchObject({ snapshot_id: '20261120T020000Z-00000a' });
     expect(readFileSync(fileOf(layout), 'utf8')).toBe('night 20');
   });
 
@@ -100,13 +105,13 @@ describe('a pull', () => {
     store.objects.delete(name);
     await expect(pullTo(layout)).rejects.toMatchObject({ code: 'MIRROR_DAMAGED' });
     expect(existsSync(layout.current)).toBe(false);
-    expect(existsSync(join(layout.snapshots, '20-a', 'manifest.json'))).toBe(false);
+    expect(existsSync(join(layout.snapshots, '20261120T020000Z-00000a', 'manifest.json'))).toBe(false);
   });
 
   it.each(['../out', '/out', 'a/../../out', 'a\\b', 'a\n/../../out', 'a\u2028/../../out', 'a\u001b'])(
     'writes nowhere but in its snapshot: %s',
     async (path) => {
-      const name = 'snapshots/20-a.json';
+      const name = 'snapshots/20261120T020000Z-00000a.json';
       const record = JSON.parse(store.objects.get(name)?.body.toString() ?? '');
       record.files[0].path = path;
       await store.send(name, JSON.stringify(record));
@@ -115,12 +120,17 @@ describe('a pull', () => {
   );
 
   it('refuses a manifest that names a file which the record lacks', async () => {
-    const name = 'snapshots/20-a.json';
+    const name = 'snapshots/20261120T020000Z-00000a.json';
     const record = JSON.parse(store.objects.get(name)?.body.toString() ?? '');
-    record.manifest.tables.lots.files[0].path = '../../../../private';
-    await store.send(name, JSON.stringify(record));
     const layout = emptyPlace();
-    await expect(pullTo(layout)).rejects.toMatchObject({ code: 'MIRROR_DAMAGED' });
+    for (const [path, code] of [
+      ['../../../../private', 'LAKE_MANIFEST'],
+      ['lots/private.parquet', 'MIRROR_DAMAGED'],
+    ]) {
+      record.manifest.tables.lots.files[0].path = path;
+      await store.send(name, JSON.stringify(record));
+      await expect(pullTo(layout)).rejects.toMatchObject({ code });
+    }
     expect(existsSync(layout.snapshots)).toBe(false);
   });
 
@@ -133,7 +143,7 @@ describe('a pull', () => {
 describe('landing', () => {
   const request = {
     stream: 'cars',
-    run_id: 'r',
+    run_id: '20261120T020000Z-0000ff',
     origin: null,
     kind: 'full',
     request: {},
@@ -143,7 +153,7 @@ describe('landing', () => {
     const pass = openPass(landing, request, new Date());
     writeFileSync(join(pass.folder, 'page-000001.ndjson.gz'), text);
     recordPage(pass.folder, landedPage({ fileBytes: text.length }));
-    const end = { reason: null, complete: true, total: null, run_id: 'r' };
+    const end = { reason: null, complete: true, total: null, run_id: '20261120T020000Z-0000ff' };
     if (isSealed) endPass(readPass(pass.folder), { state: 'sealed', ...end }, new Date());
     return pass;
   };

@@ -14,7 +14,7 @@ const texts = (night: number) => ({
   'domain_id=3/month=2026-11/data.parquet': `lots of night ${night}`,
 });
 const nights: readonly LocalSnapshot[] = [18, 19, 20].map((night) =>
-  makeSnapshot(folder.path, `${night}-a`, texts(night)),
+  makeSnapshot(folder.path, `202611${night}T020000Z-00000a`, texts(night)),
 );
 const [first, second, third] = nights as [LocalSnapshot, LocalSnapshot, LocalSnapshot];
 let store: MemoryStore;
@@ -30,10 +30,14 @@ const contentOf = ({ objects }: MemoryStore) =>
 describe('a push', () => {
   it('stores files under names of their content, and switches when all are there', async () => {
     const pushed = await pushTo(store, lakeOf([first]));
-    expect(pushed).toMatchObject({ snapshot_id: '18-a', pushed: ['18-a'], files: 4 });
+    expect(pushed).toMatchObject({
+      snapshot_id: '20261118T020000Z-00000a',
+      pushed: ['20261118T020000Z-00000a'],
+      files: 4,
+    });
     expect(readWhole(store)).toMatchObject({
       'lots/domain_id=3/month=2026-11/data.parquet': 'lots of night 18',
-      'warehouse.duckdb': 'views of 18-a',
+      'warehouse.duckdb': 'views of 20261118T020000Z-00000a',
     });
     const names = store.sent.map((name) =>
       name.replace(/[0-9a-f]{64}/, '<sha>').replace(/probe-.+/, 'probe-<id>'),
@@ -43,8 +47,8 @@ describe('a push', () => {
       'tables/lots/domain_id=3/month=2026-10/<sha>.parquet',
       'tables/lots/domain_id=3/month=2026-11/<sha>.parquet',
       'files/<sha>',
-      'tables/lots/metadata/m-18-a.avro',
-      'snapshots/18-a.json',
+      'tables/lots/metadata/m-20261118T020000Z-00000a.avro',
+      'snapshots/20261118T020000Z-00000a.json',
       'files/<sha>',
       'current.json',
       'tables/lots/metadata/v1.metadata.json',
@@ -65,18 +69,25 @@ describe('a push', () => {
 
   it('pushes every kept snapshot that is newer, oldest first', async () => {
     await pushTo(store, lakeOf([first]));
-    expect((await pushTo(store, lakeOf(nights))).pushed).toEqual(['19-a', '20-a']);
+    expect((await pushTo(store, lakeOf(nights))).pushed).toEqual([
+      '20261119T020000Z-00000a',
+      '20261120T020000Z-00000a',
+    ]);
     const current = JSON.parse(store.objects.get('current.json')?.body.toString() ?? '');
     expect(current).toMatchObject({
-      snapshot_id: '20-a',
-      snapshots: [{ snapshot_id: '18-a' }, { snapshot_id: '19-a' }, { snapshot_id: '20-a' }],
+      snapshot_id: '20261120T020000Z-00000a',
+      snapshots: [
+        { snapshot_id: '20261118T020000Z-00000a' },
+        { snapshot_id: '20261119T020000Z-00000a' },
+        { snapshot_id: '20261120T020000Z-00000a' },
+      ],
     });
   });
 
   it('skips an older snapshot that lacks a file, and refuses the current one', async () => {
-    const torn = makeSnapshot(folder.path, '17-a', texts(17));
+    const torn = makeSnapshot(folder.path, '20261117T020000Z-00000a', texts(17));
     rmSync(join(torn.folder, 'lots', 'domain_id=3', 'month=2026-11'), { recursive: true });
-    expect((await pushTo(store, lakeOf([torn, first]))).pushed).toEqual(['18-a']);
+    expect((await pushTo(store, lakeOf([torn, first]))).pushed).toEqual(['20261118T020000Z-00000a']);
     await expect(pushTo(memoryStore(), lakeOf([torn]))).rejects.toMatchObject({ code: 'LAKE_UNSOUND' });
   });
 });
@@ -117,7 +128,9 @@ describe('a push that dies', () => {
 
 describe('two pushes at once', () => {
   it('have one winner, and the loser changes nothing of it', async () => {
-    const other = makeSnapshot(folder.path, '19-b', { 'domain_id=3/month=2026-11/data.parquet': 'other' });
+    const other = makeSnapshot(folder.path, '20261119T020000Z-00000b', {
+      'domain_id=3/month=2026-11/data.parquet': 'other',
+    });
     await pushTo(store, lakeOf([first]));
     let won: Map<string, string> | undefined;
     store.before = async (call) => {
@@ -134,7 +147,7 @@ describe('two pushes at once', () => {
   });
 
   it('have one winner, even between two snapshots of the loser', async () => {
-    const other = makeSnapshot(folder.path, '20-b', { 'a.parquet': 'other' });
+    const other = makeSnapshot(folder.path, '20261120T020000Z-00000b', { 'a.parquet': 'other' });
     await pushTo(store, lakeOf([first]));
     let switches = 0;
     store.before = async (call) => {
@@ -174,7 +187,10 @@ describe('two pushes at once', () => {
       await pushTo(store, lakeOf([first, second]));
     };
     await expect(pushTo(store, lakeOf([first, second]))).rejects.toMatchObject({ code: 'MIRROR_OVERTAKEN' });
-    expect(await pushTo(store, lakeOf([first, second]))).toMatchObject({ snapshot_id: '19-a', pushed: [] });
+    expect(await pushTo(store, lakeOf([first, second]))).toMatchObject({
+      snapshot_id: '20261119T020000Z-00000a',
+      pushed: [],
+    });
   });
 });
 
@@ -186,21 +202,30 @@ describe('a mirror', () => {
   });
 
   it('accepts only a lake of its own service', () => {
-    expect(() => planPush(lakeOf(nights), mirror('18-a', { origin: 'another' }), place)).toThrow(
-      /is the mirror of/,
-    );
-    expect(planPush(lakeOf(nights), mirror('18-a', { origin: null }), place)).toEqual([second, third]);
+    expect(() =>
+      planPush(lakeOf(nights), mirror('20261118T020000Z-00000a', { origin: 'another' }), place),
+    ).toThrow(/is the mirror of/);
+    expect(planPush(lakeOf(nights), mirror('20261118T020000Z-00000a', { origin: null }), place)).toEqual([
+      second,
+      third,
+    ]);
   });
 
   it('accepts only a lake that descends from its own', () => {
-    for (const id of ['21-a', '19-b'])
+    for (const id of ['20261121T020000Z-00000a', '20261119T020000Z-00000b'])
       expect(() => planPush(lakeOf(nights), mirror(id), place)).toThrow(/was not made from/);
-    expect(planPush(lakeOf([second, third], ['17-a']), mirror('17-a'), place)).toEqual([second, third]);
-    expect(planPush(lakeOf([second, third]), mirror('20-a'), place)).toEqual([]);
+    expect(
+      planPush(
+        lakeOf([second, third], ['20261117T020000Z-00000a']),
+        mirror('20261117T020000Z-00000a'),
+        place,
+      ),
+    ).toEqual([second, third]);
+    expect(planPush(lakeOf([second, third]), mirror('20261120T020000Z-00000a'), place)).toEqual([]);
   });
 
   it('accepts nothing while a vacuum removes objects', () => {
-    const until = (time: string) => mirror('18-a', { vacuum_until: time });
+    const until = (time: string) => mirror('20261118T020000Z-00000a', { vacuum_until: time });
     expect(() => planPush(lakeOf(nights), until('2026-11-20T02:10:00Z'), place)).toThrow(/a vacuum removes/);
     expect(planPush(lakeOf(nights), until('2026-11-20T01:59:00Z'), place)).toEqual([second, third]);
   });

@@ -24,7 +24,7 @@ export function makeSnapshot(
   const table = { columns: [], key: [], partitioned: true, rows: files.length, bytes: 1, files };
   const manifest: Manifest = {
     ...{ snapshot_id: id, schema_version: 3, lotlake_version: '0', origin: 'service', run_id: id },
-    ...{ pipeline: 'nightly', created_at: `2026-11-${id.slice(0, 2)}T02:00:00.000Z`, last_pass_at: {} },
+    ...{ pipeline: 'nightly', created_at: `2026-11-${id.slice(6, 8)}T02:00:00.000Z`, last_pass_at: {} },
     ...{ pass_ids: [], fingerprints: null, tables: { lots: table }, marts: {}, ...more },
   };
   writeManifest(folder, manifest);

@@ -14,9 +14,9 @@ it('keeps the key of a table whose file returns to its content of two snapshots 
   const connection = await (await DuckDBInstance.create()).connect();
   const nights = [];
   for (const [id, lot] of [
-    ['18-a', 1],
-    ['19-a', 2],
-    ['20-a', 1],
+    ['20261118T020000Z-00000a', 1],
+    ['20261119T020000Z-00000a', 2],
+    ['20261120T020000Z-00000a', 1],
   ] as const) {
     const file = join(folder.path, 'lake', 'snapshots', id, 'open', 'data_0.parquet');
     mkdirSync(join(file, '..'), { recursive: true });

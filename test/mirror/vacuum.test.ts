@@ -16,7 +16,10 @@ vi.mock('../../src/config/kill-point.js', () => ({
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 const nights = [17, 18, 19, 20].map((night) =>
-  makeSnapshot(folder.path, `${night}-a`, { 'a.parquet': 'always', 'b.parquet': `night ${night}` }),
+  makeSnapshot(folder.path, `202611${night}T020000Z-00000a`, {
+    'a.parquet': 'always',
+    'b.parquet': `night ${night}`,
+  }),
 );
 let store: MemoryStore;
 const day = (night: number): Date => new Date(`2026-11-${night}T02:00:00Z`);
@@ -46,13 +49,16 @@ describe('a vacuum of a mirror', () => {
   it('keeps the last snapshots and what they need, and removes the rest', async () => {
     store.now = day(22);
     const done = await vacuum();
-    expect(done.snapshots.map(({ snapshot_id }) => snapshot_id)).toEqual(['17-a', '18-a']);
+    expect(done.snapshots.map(({ snapshot_id }) => snapshot_id)).toEqual([
+      '20261117T020000Z-00000a',
+      '20261118T020000Z-00000a',
+    ]);
     expect(current()).toMatchObject({
-      ...{ snapshot_id: '20-a', vacuum_until: null },
-      snapshots: [{ snapshot_id: '19-a' }, { snapshot_id: '20-a' }],
+      ...{ snapshot_id: '20261120T020000Z-00000a', vacuum_until: null },
+      snapshots: [{ snapshot_id: '20261119T020000Z-00000a' }, { snapshot_id: '20261120T020000Z-00000a' }],
     });
     expect(parquet()).toHaveLength(3);
-    expect(store.objects.has('snapshots/18-a.json')).toBe(false);
+    expect(store.objects.has('snapshots/20261118T020000Z-00000a.json')).toBe(false);
     expect(done.objects).toBeGreaterThan(0);
     expect(await vacuum()).toMatchObject({ snapshots: [], objects: 0, kept: done.kept });
     expect((await pushTo(store, lakeOf(nights))).pushed).toEqual([]);
@@ -78,10 +84,13 @@ describe('a vacuum of a mirror', () => {
 
   it('ends a push under way that would rely on removed objects', async () => {
     store.now = day(22);
-    const more = makeSnapshot(folder.path, '21-a', { 'a.parquet': 'always', 'b.parquet': 'night 17' });
+    const more = makeSnapshot(folder.path, '20261121T020000Z-00000a', {
+      'a.parquet': 'always',
+      'b.parquet': 'night 17',
+    });
     let vacuumed: unknown;
     store.before = async (call) => {
-      if (call !== 'send snapshots/21-a.json') return;
+      if (call !== 'send snapshots/20261121T020000Z-00000a.json') return;
       store.before = () => undefined;
       vacuumed = await vacuum();
     };

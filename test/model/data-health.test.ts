@@ -54,9 +54,26 @@ describe('data_health', () => {
       passes: [pass(1), pass(2)],
       rejects: [reject(0), reject(1, { expected: UNSERVED })],
     });
-    expect(await figures('unserved_records')).toEqual([['r1', 'cars', 1, true]]);
+    expect(await figures('unserved_records')).toEqual([
+      ['r1', 'cars', 1, true],
+      ['r2', 'cars', 0, false],
+    ]);
     expect(await figures('rejected')).toEqual([
       ['r1', 'cars', 2, false],
+      ['r2', 'cars', 0, false],
+    ]);
+  });
+
+  it('counts records that are too large, and ends the alarm with the night without one', async () => {
+    const expected = 'a record of at most 4194304 bytes';
+    const reject = { stream: 'cars', page: 1, position: 0, path: '', expected };
+    await compute({
+      runs: [run(1, { rejected: 1 }), run(2)],
+      passes: [pass(1), pass(2)],
+      rejects: [{ ...reject, run_id: 'r1' }],
+    });
+    expect(await figures('oversized_records')).toEqual([
+      ['r1', 'cars', 1, true],
       ['r2', 'cars', 0, false],
     ]);
   });

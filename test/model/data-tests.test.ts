@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeScratch } from '../../src/config/owned.js';
 import { openSession, rows, type Session } from '../../src/duck/session.js';
 import { readChecks } from '../../src/model/checks.js';
 import { assertTests, runDataTests } from '../../src/model/data-tests.js';
@@ -12,7 +13,7 @@ import { PARQUET } from './support.js';
 let session: Session;
 let folder: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lotlake-data-tests-'));
+  folder = makeScratch(join(tmpdir(), 'lotlake-data-tests-'));
   session = await openSession({ memory: '256MB', temp: join(folder, 'spill') });
   await session.connection.run(`
     create table numbers as select * from (values (1, 'a'), (2, 'b'), (3, null), (3, 'x')) as t(n, letter);

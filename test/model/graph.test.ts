@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeScratch } from '../../src/config/owned.js';
 import { openSession, type Session } from '../../src/duck/session.js';
 import { readModels } from '../../src/model/model-files.js';
 import { referencesOf } from '../../src/model/references.js';
@@ -10,7 +11,7 @@ import { planModels } from '../../src/model/run-models.js';
 let session: Session;
 let folder: string;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lotlake-graph-'));
+  folder = makeScratch(join(tmpdir(), 'lotlake-graph-'));
   session = await openSession({ memory: '256MB', temp: join(folder, 'spill') });
 });
 afterAll(() => {

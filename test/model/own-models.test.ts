@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
+import { makeScratch } from '../../src/config/owned.js';
 import { dictionary } from '../../src/docs/dictionary.js';
 import { runEachTest } from '../../src/docs/test-results.js';
 import { openSession, rows, type Session } from '../../src/duck/session.js';
@@ -14,7 +15,7 @@ import { PARQUET } from './support.js';
 let session: Session;
 let root: string;
 beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'lotlake-own-'));
+  root = makeScratch(join(tmpdir(), 'lotlake-own-'));
   session = await openSession({ memory: '256MB', temp: join(root, 'spill') });
   await session.connection.run(`
     create table lots as select i as lot_id, 3::bigint as domain_id, 900.0::double as buy_now, false as archived from range(3) t(i);

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { makeScratch } from '../../src/config/owned.js';
 import { createEmptyTables } from '../../src/docs/empty-lake.js';
 import { identifier, literal, openSession, type Row, rows } from '../../src/duck/session.js';
 import { readChecks } from '../../src/model/checks.js';
@@ -26,7 +27,7 @@ export interface TestLake {
 
 /** Opens an empty lake in memory. */
 export async function openLake(): Promise<TestLake> {
-  const folder = mkdtempSync(join(tmpdir(), 'lotlake-model-'));
+  const folder = makeScratch(join(tmpdir(), 'lotlake-model-'));
   const session = await openSession({ memory: '512MB', threads: 2, temp: join(folder, 'spill') });
   await createEmptyTables(session);
   return {

@@ -11,7 +11,7 @@ import { eventOf, eventTypeOf } from '../../src/notify/lineage.js';
 import { metricsText } from '../../src/notify/metrics.js';
 import { openObservers } from '../../src/notify/observers.js';
 import { noticeOf } from '../../src/notify/webhook.js';
-import { runRecord } from '../lake/run-record.js';
+import { runId, runRecord } from '../lake/run-record.js';
 import { silentReporter, temporaryFolder } from '../pipelines/support.js';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -24,7 +24,7 @@ const ERROR = { code: 'SERVICE_UNAVAILABLE', stage: 'service', message: 'it is d
 const failed = (outcome: RunRecord['outcome'], attempt = 1, more: Partial<RunRecord> = {}): RunRecord =>
   runRecord({ attempt, outcome, exit_code: 4, error: ERROR, ...more });
 const published = (attempt: number, more: Partial<RunRecord> = {}): RunRecord =>
-  runRecord({ attempt, snapshot_id: `run-${attempt}`, ...more });
+  runRecord({ attempt, snapshot_id: runId(attempt), ...more });
 
 const configWith = (env: Record<string, string>): Config =>
   readConfig({ output: folder.path }, { env, cwd: folder.path });
@@ -145,7 +145,7 @@ describe('a notice', () => {
     expect(noticed).toEqual(['failed', 'held', 'killed', 'usage']);
     expect(noticeOf(published(1), [], standard)).toBeUndefined();
     expect(noticeOf(published(1), [], ['success'])?.text).toMatch(
-      /^lotlake nightly of .* published run-1: 0 /,
+      /^lotlake nightly of .* published 20261120T020000Z-000001: 0 /,
     );
     expect(noticeOf(failed('failed'), [], ['hold'])).toBeUndefined();
   });

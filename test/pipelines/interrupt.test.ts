@@ -170,7 +170,7 @@ describe('a vacuum that is interrupted', () => {
     expect(err).toContain('interrupted: the lake is whole');
     expect(await contentOf(disturbed)).toEqual(after);
     await succeed(['vacuum'], disturbed);
-    expect(readdirSync(layout.lake).sort()).toEqual(['current', 'snapshots']);
+    expect(readdirSync(layout.lake).sort()).toEqual(['.lake.json', 'current', 'snapshots']);
     expect(readdirSync(layout.snapshots)).toHaveLength(1);
     await succeed(['verify'], disturbed);
     expect(await contentOf(disturbed)).toEqual(after);

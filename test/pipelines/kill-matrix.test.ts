@@ -95,7 +95,7 @@ describe('a vacuum that is killed', () => {
       expect(await contentOf(output)).toEqual(after);
       await succeed(['vacuum'], output);
       expect(readdirSync(join(output, 'lake', 'snapshots'))).toHaveLength(1);
-      expect(readdirSync(join(output, 'lake')).sort()).toEqual(['current', 'snapshots']);
+      expect(readdirSync(join(output, 'lake')).sort()).toEqual(['.lake.json', 'current', 'snapshots']);
       expect(await contentOf(output)).toEqual(after);
     },
   );

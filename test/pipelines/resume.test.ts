@@ -214,7 +214,14 @@ describe('a lookup that is not saved', () => {
     const request = { pipeline: 'lookup' };
     openPass(
       landing,
-      { stream: 'cars', run_id: 'killed', origin: 'test', kind: 'lookup', request, contract: '' },
+      {
+        stream: 'cars',
+        run_id: '20261118T020000Z-00dead',
+        origin: 'test',
+        kind: 'lookup',
+        request,
+        contract: '',
+      },
       SECOND,
     );
     expect(folders()).toHaveLength(2);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import {
 } from '@duckdb/node-api';
 import { expect } from 'vitest';
 import { type Config, type ConfigInput, readConfig } from '../../src/config/config.js';
+import { makeScratch } from '../../src/config/owned.js';
 import { readModels } from '../../src/model/model-files.js';
 import type { Modelling } from '../../src/model/own-models.js';
 import type { Reporter } from '../../src/run/job.js';
@@ -32,7 +33,7 @@ export function silentReporter(): Reporter & { readonly warnings: string[]; read
 
 /** A temporary output folder, with a function that removes it. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'lotlake-test-'));
+  const path = makeScratch(join(tmpdir(), 'lotlake-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 

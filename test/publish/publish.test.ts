@@ -21,6 +21,10 @@ import { describeSnapshot, sealSnapshot, switchCurrent, syncSnapshot } from '../
 import { schemasOf } from '../load/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
+const ONE = '20261120T020000Z-000001';
+const TWO = '20261121T020000Z-000002';
+const PASS = '20261120T020000Z-00000a';
+
 let opened: TemporarySession;
 /** The lake of these tests has one table of the feed. */
 let schemas: ReadonlyMap<string, TableSchema>;
@@ -58,8 +62,8 @@ async function snapshotOf(name: string): Promise<string> {
 }
 
 const facts = {
-  ...{ snapshot_id: 'one', run_id: 'r', pipeline: 'nightly', created_at: '2026-11-20T02:00:00.000Z' },
-  ...{ last_pass_at: {}, pass_ids: ['p'], origin: 'test', fingerprints: null },
+  ...{ snapshot_id: ONE, run_id: ONE, pipeline: 'nightly', created_at: '2026-11-20T02:00:00.000Z' },
+  ...{ last_pass_at: {}, pass_ids: [PASS], origin: 'test', fingerprints: null },
 };
 const marts = [{ name: 'a_mart', key: ['id'] }];
 async function seal(snapshot: string, base?: { readonly folder: string; readonly manifest: Manifest }) {
@@ -73,10 +77,10 @@ const TITLES = 'titles/data_0.parquet';
 
 describe('the seal of a snapshot', () => {
   it('is a manifest with the rows, bytes and checksum of each file', async () => {
-    const snapshot = await snapshotOf('one');
+    const snapshot = await snapshotOf(ONE);
     const manifest = await seal(snapshot);
     expect(readManifest(snapshot)).toEqual(manifest);
-    expect(manifest).toMatchObject({ snapshot_id: 'one', pass_ids: ['p'], origin: 'test' });
+    expect(manifest).toMatchObject({ snapshot_id: ONE, pass_ids: [PASS], origin: 'test' });
     expect(Object.keys(manifest.tables)).toEqual(['titles', ...ownTables.map(({ name }) => name)]);
     const bytes = readFileSync(join(snapshot, TITLES));
     expect(manifest.tables.titles).toMatchObject({
@@ -96,7 +100,7 @@ describe('the seal of a snapshot', () => {
   it('takes the checksum of a file that it links from the snapshot before', async () => {
     const before = await snapshotOf('zero');
     const sealed = await seal(before);
-    const snapshot = await snapshotOf('one');
+    const snapshot = await snapshotOf(ONE);
     rmSync(join(snapshot, TITLES));
     linkSync(join(before, TITLES), join(snapshot, TITLES));
     const { titles } = sealed.tables;
@@ -111,7 +115,7 @@ describe('the seal of a snapshot', () => {
   });
 
   it('is refused if a table has no file, and writes nothing', async () => {
-    const snapshot = await snapshotOf('one');
+    const snapshot = await snapshotOf(ONE);
     rmSync(join(snapshot, 'titles'), { recursive: true });
     const refused = { code: 'PUBLISH_FAILED', message: 'the snapshot has no file of titles' };
     await expect(seal(snapshot)).rejects.toMatchObject(refused);
@@ -119,7 +123,7 @@ describe('the seal of a snapshot', () => {
   });
 
   it('is refused if the manifest cannot be written', async () => {
-    const snapshot = await snapshotOf('one');
+    const snapshot = await snapshotOf(ONE);
     mkdirSync(join(snapshot, 'manifest.json'));
     await expect(seal(snapshot)).rejects.toMatchObject({
       ...{ code: 'PUBLISH_FAILED', hint: expect.stringContaining('the last snapshot stays current') },
@@ -153,24 +157,26 @@ describe('the link to the current snapshot', () => {
   const current = () => readlinkSync(layout.current);
 
   it('is made, and switched to a later snapshot', () => {
-    switchCurrent(layout, emptySnapshot('one'));
-    expect(current()).toBe(join('snapshots', 'one'));
-    switchCurrent(layout, emptySnapshot('two'));
-    expect(current()).toBe(join('snapshots', 'two'));
+    switchCurrent(layout, emptySnapshot(ONE));
+    expect(current()).toBe(join('snapshots', ONE));
+    switchCurrent(layout, emptySnapshot(TWO));
+    expect(current()).toBe(join('snapshots', TWO));
     expect(readdirSync(layout.lake).sort()).toEqual(['current', 'snapshots']);
   });
 
   it('is not switched to a snapshot without a manifest', () => {
-    switchCurrent(layout, emptySnapshot('one'));
-    const unsealed = emptySnapshot('two');
+    switchCurrent(layout, emptySnapshot(ONE));
+    const unsealed = emptySnapshot(TWO);
     rmSync(join(unsealed, 'manifest.json'));
     expect(() => switchCurrent(layout, unsealed)).toThrow(/has no manifest and is not published/);
-    expect(current()).toBe(join('snapshots', 'one'));
+    expect(current()).toBe(join('snapshots', ONE));
   });
 
   it('leaves nothing beside it if its path is a folder', () => {
     mkdirSync(join(layout.current, 'of a copy'), { recursive: true });
-    expect(() => switchCurrent(layout, emptySnapshot('one'))).toThrow(/cannot be switched to one: /);
+    expect(() => switchCurrent(layout, emptySnapshot(ONE))).toThrow(
+      /cannot be switched to 20261120T020000Z-000001: /,
+    );
     expect(readdirSync(layout.lake).sort()).toEqual(['current', 'snapshots']);
   });
 });
@@ -178,7 +184,7 @@ describe('the link to the current snapshot', () => {
 describe('the sync of a snapshot', () => {
   it('waits for its own files and folders, once, and for none that it links', async () => {
     const before = emptySnapshot('zero');
-    const snapshot = emptySnapshot('one');
+    const snapshot = emptySnapshot(ONE);
     for (const table of ['linked', 'own', 'later']) mkdirSync(join(snapshot, table));
     mkdirSync(join(before, 'linked'));
     writeFileSync(join(before, 'linked', 'a.parquet'), 'a');
@@ -198,11 +204,11 @@ describe('the sync of a snapshot', () => {
   });
 
   it('fails if a file cannot be opened', async () => {
-    const snapshot = emptySnapshot('one');
+    const snapshot = emptySnapshot(ONE);
     symlinkSync('nowhere', join(snapshot, 'a.parquet'));
     await expect(syncSnapshot(snapshot, undefined)).rejects.toMatchObject({
       ...{ code: 'PUBLISH_FAILED', hint: expect.stringContaining('the last snapshot stays current') },
-      message: expect.stringMatching(/^.*one cannot be synced: /),
+      message: expect.stringMatching(/^.*-000001 cannot be synced: /),
     });
   });
 });

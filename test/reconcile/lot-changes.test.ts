@@ -31,7 +31,15 @@ it('files of changes are merged once their month is over, and linked until then'
     const base = { folder: before, manifest: { tables: { lot_changes: { files } } } } as unknown as BaseState;
     const context: MergeContext = {
       ...{ ...session, base, startedAt, seenAt: startedAt, target: snapshot(night), runId: `run-${night}` },
-      ...{ schemas: new Map(), stage: '', snapshot: 'x', passes: [], shrinkGuard: 1, allowShrink: false },
+      ...{
+        schemas: new Map(),
+        stage: '',
+        snapshot: 'x',
+        passes: [],
+        shrinkGuard: 1,
+        mostRecordBytes: 1 << 22,
+        allowShrink: false,
+      },
     };
     await writeLotChanges(context, 0);
     return (await listFiles(connection, snapshot(night), 'lot_changes')).map(({ path }) => path);

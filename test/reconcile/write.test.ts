@@ -45,7 +45,7 @@ it('a wide table is written with every row once, in files of limited size with a
         snapshot: 'night',
         base: undefined,
         ...{ runId: 'night', startedAt: '2026-11-20T02:00:00.000Z', seenAt: '2026-11-20T02:00:00.000Z' },
-        ...{ passes: [], shrinkGuard: 1, allowShrink: false },
+        ...{ passes: [], shrinkGuard: 1, mostRecordBytes: 1 << 22, allowShrink: false },
       };
       const schema = { table: { ...images, wide }, columns, staged: [], content: [], state: [] };
       expect(await writeRows(context, schema, sql, partitions)).toBe(lots.length);

@@ -86,6 +86,9 @@ describe('parameters', () => {
 
   it('an unknown path is refused with 404', async () => {
     expect((await get(await start(), '/nothing')).status).toBe(404);
+    const { url } = await start();
+    for (const path of ['//', '///', '//[', '//host/api/cars'])
+      expect((await fetch(`${new URL(url).origin}${path}`)).status, path).toBe(403);
   });
 });
 

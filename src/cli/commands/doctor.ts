@@ -79,7 +79,8 @@ export async function diagnose(
   await check('lake', config, local.checkLake);
   await check('landing', config, local.checkLanding);
   if (context.offline) return { lines, error: first };
-  const reached = await check('network', config, (given) => service.checkNetwork(given, effects));
+  const known = await check('origin', config, (given) => service.checkOrigin(given, effects));
+  const reached = await check('network', known, (given) => service.checkNetwork(given, effects));
   await check('clock', reached, service.checkClock);
   const accepted = await check('key', reached, service.checkKey);
   await check('plan', accepted, service.checkPlan);

@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FILE } from '../../config/given.js';
 import { codeOf, LotlakeError } from '../../config/lotlake-error.js';
+import { own, replaceFile, writeNew } from '../../config/owned.js';
 import { settingsTemplate } from '../../config/settings-pages.js';
 import { command } from '../command.js';
 
@@ -14,7 +14,7 @@ export const init = command({
   run({ force }, { cwd, out }) {
     const path = join(cwd, FILE);
     try {
-      writeFileSync(path, settingsTemplate(), { flag: force ? 'w' : 'wx' });
+      (force ? replaceFile : writeNew)(own(path), settingsTemplate());
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
       throw new LotlakeError('SHARE_PLACE', `${path} exists; it stays as it is`, {

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Config, readConfig } from '../../config/config.js';
 import { quoted, readFolder } from '../../config/folder.js';
 import { ConfigError, messageOf } from '../../config/lotlake-error.js';
+import { ownNamed, remove } from '../../config/owned.js';
 import { viewOn } from '../../lake/views.js';
 import { readChecks } from '../../model/checks.js';
 import { assertTests, runDataTests } from '../../model/data-tests.js';
@@ -160,7 +161,7 @@ async function onDuckDB(
 ): Promise<ModelResults> {
   for (const table of tables) await connection.run(viewOn(folder, table));
   // Spark names its files differently, and a view on the folder of a mart would read both.
-  for (const { name } of computed) rmSync(join(target, name), { recursive: true, force: true });
+  for (const { name } of computed) remove(join(ownNamed(target), name));
   const parquet = () => 'format parquet, compression zstd';
   const models = await runModels(connection, { target, parquet, models: computed });
   const tests = await runDataTests(connection, { models: tested, checks });

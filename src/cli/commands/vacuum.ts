@@ -1,7 +1,8 @@
 import { type Config, readConfig } from '../../config/config.js';
 import { retainLocalMetadata } from '../../iceberg/local.js';
-import { layoutOf } from '../../lake/layout.js';
+import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../lake/vacuum.js';
+import { mendViews } from '../../lake/views.js';
 import { updateCatalog } from '../../mirror/tables.js';
 import { type RemoteVacuum, vacuumMirror } from '../../mirror/vacuum.js';
 import { withDatabase } from '../../query/open-lake.js';
@@ -36,9 +37,11 @@ export const vacuum = command({
     const layout = layoutOf(config.output);
     assertLake(layout);
     await whileLocked(config, 'vacuum', effects, async () => {
-      const plan = await withDatabase(config, effects.signal, ({ session }) =>
-        planVacuum(session.connection, layout, config),
-      );
+      const plan = await withDatabase(config, effects.signal, async ({ session: { connection } }) => {
+        const published = currentSnapshot(layout);
+        if (published !== undefined && !dryRun) await mendViews(connection, layout, published);
+        return planVacuum(connection, layout, config);
+      });
       // An interrupted plan may lack something that has to stay.
       effects.signal.throwIfAborted();
       if (!dryRun) {

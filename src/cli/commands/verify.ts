@@ -5,11 +5,10 @@ import { jsonIn } from '../../config/json.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
 import { runEachTest } from '../../docs/test-results.js';
 import { unsoundError } from '../../lake/lake-error.js';
-import { layoutOf } from '../../lake/layout.js';
 import { allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.js';
 import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../lake/verify.js';
 import { verifyContent } from '../../lake/verify-content.js';
-import { mendViews, viewOn } from '../../lake/views.js';
+import { viewOn } from '../../lake/views.js';
 import type { TestResult } from '../../model/data-tests.js';
 import { snapshotFolder, withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
@@ -22,7 +21,6 @@ export const verify = command({
   async run({ snapshot, print, config }, effects) {
     const folder = snapshotFolder(config, snapshot);
     await withDatabase(config, effects.signal, async ({ session: { connection } }) => {
-      await mendViews(connection, layoutOf(config.output), folder);
       const report = await examine(connection, folder, effects.signal);
       print(report, () => text(report));
       if (!report.sound) throw unsound(report);

@@ -1,9 +1,10 @@
-import { existsSync, linkSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, type ConfigInput, readSettings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { ConfigError, LotlakeError, messageOf } from '../../config/lotlake-error.js';
 import { formatBytes } from '../../config/memory.js';
+import { makeHardLink, makeLink, makeScratch, remove, writeNew } from '../../config/owned.js';
 import { leastNode } from '../../config/package-root.js';
 import { assertLink, findBase } from '../../lake/base.js';
 import { assertMemory, diskFullError } from '../../lake/lake-error.js';
@@ -12,7 +13,6 @@ import { lockedError, lockState, sayHolder } from '../../lake/lock.js';
 import { allTables, manifestIn, SCHEMA_VERSION } from '../../lake/manifest.js';
 import { findPasses } from '../../land/pass.js';
 import { count, sumOf } from '../../query/printable.js';
-import { assertOrigin } from '../../run/job.js';
 import { streamNames } from '../../service/streams.js';
 import type { Effects } from '../effects.js';
 
@@ -28,7 +28,7 @@ export interface Finding<T = unknown> {
 /** What checks need from outside. Tests replace it. */
 export interface DoctorContext {
   readonly input: ConfigInput;
-  readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal'>;
+  readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal' | 'err'>;
   /** Whether to leave the service out. */
   readonly offline: boolean;
   /** Version of Node, such as `20.20.2`. */
@@ -69,10 +69,10 @@ export function checkOutput({ output }: Config): Finding {
   const place = nearestFolder(output);
   let folder: string | undefined;
   try {
-    folder = mkdtempSync(join(place, '.lotlake-doctor-'));
-    writeFileSync(join(folder, 'file'), 'a file');
+    folder = makeScratch(join(place, '.lotlake-doctor-'));
+    writeNew(join(folder, 'file'), 'a file');
     // The lock and `current` are symbolic links.
-    symlinkSync('file', join(folder, 'symbolic'));
+    makeLink('file', join(folder, 'symbolic'));
     const hardLinks = tryHardLink(folder);
     const state = place === output ? output : `${output}, which the first run makes`;
     if (hardLinks === undefined) return { text: `${state}; files and links can be written` };
@@ -84,13 +84,13 @@ export function checkOutput({ output }: Config): Finding {
     const problem = `the output folder ${output} cannot be written: ${messageOf(error)}`;
     throw diskFullError(error, output) ?? new ConfigError(problem, 'name another folder');
   } finally {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    if (folder !== undefined) remove(folder);
   }
 }
 
 function tryHardLink(folder: string): string | undefined {
   try {
-    linkSync(join(folder, 'file'), join(folder, 'hard'));
+    makeHardLink(join(folder, 'file'), join(folder, 'hard'));
     return undefined;
   } catch (error) {
     return messageOf(error);
@@ -139,13 +139,12 @@ export function checkLock({ output, lease }: Config, now: Date): Finding {
   };
 }
 
-/** Checks that the next run can continue from a sound snapshot, in a known format and of the same service. */
+/** Checks that the next run can continue from a sound snapshot in a known format. */
 export function checkLake(config: Config): Finding {
   const layout = layoutOf(config.output);
   const warnings: string[] = [];
   assertLink(layout);
   const base = findBase(layout, (message) => warnings.push(message));
-  assertOrigin({ base, layout, config });
   if (warnings.length > 0)
     return { text: warnings.join('; '), hint: 'lotlake verify names all that is wrong' };
   if (base === undefined) return { text: 'nothing is published yet' };

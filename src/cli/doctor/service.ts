@@ -4,6 +4,9 @@ import { sources } from '../../config/settings.js';
 import { type Answer, assertService, type Client, createClient, readJson } from '../../extract/client.js';
 import { aheadText, SKEW, secondsAhead } from '../../extract/clock.js';
 import { proxyOf } from '../../extract/proxy.js';
+import { currentSnapshot, layoutOf } from '../../lake/layout.js';
+import { manifestIn } from '../../lake/manifest.js';
+import { assertOrigin } from '../../run/job.js';
 import { isFailure, ServiceError } from '../../service/errors.js';
 import { pageSizes } from '../../service/limits.js';
 import { requests } from '../../service/requests.js';
@@ -11,6 +14,20 @@ import type { DoctorContext, Finding } from './local.js';
 
 /** Seconds without a byte after which a check gives up; a run waits longer. */
 const PATIENCE = 20;
+
+/**
+ * Says where the key will be sent, before it is. Throws LAKE_ORIGIN if the lake is that of another service: a base URL that
+ * came from elsewhere must not get the key.
+ */
+export function checkOrigin(config: Config, { err }: Pick<DoctorContext['effects'], 'err'>): Finding<Config> {
+  const { baseUrl } = assertService(config);
+  const layout = layoutOf(config.output);
+  const current = currentSnapshot(layout);
+  const manifest = current === undefined ? undefined : manifestIn(current);
+  assertOrigin({ base: manifest && { manifest }, layout, config });
+  err(`the key is sent to ${baseUrl}\n`);
+  return { text: baseUrl, value: config };
+}
 
 /** A service that answered a request for a page of `/cars`. */
 type Reached = Awaited<ReturnType<typeof checkNetwork>>['value'];

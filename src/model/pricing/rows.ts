@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, readSync, writeFileSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { openNew, remove } from '../../config/owned.js';
 import { LEVEL_FACTORS, LINE_FACTORS, SEGMENTS } from './design.js';
 
 /** A lot as numbers. The next lot overwrites it. */
@@ -41,10 +42,10 @@ const BLOCK = 2048;
  * number.
  */
 export async function writeRows(connection: DuckDBConnection, sql: string, path: string) {
-  const file = openSync(path, 'w+');
+  const file = openNew(path);
   const close = (): void => {
     closeSync(file);
-    rmSync(path);
+    remove(path);
   };
   try {
     return {

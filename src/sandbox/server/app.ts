@@ -80,7 +80,8 @@ interface Call {
 /** Answers a request. Rejects for a failure of the sandbox itself. */
 export async function respond(state: AppState, request: IncomingMessage, response: ServerResponse) {
   const started = performance.now();
-  const url = new URL(request.url ?? '/', 'http://localhost');
+  // Two slashes would begin the name of a host.
+  const url = new URL((request.url ?? '/').replace(/^\/+/, '/'), 'http://localhost');
   const path = url.pathname.startsWith(`${BASE_PATH}/`) ? url.pathname.slice(BASE_PATH.length) : '';
   const zipped = /\bgzip\b/.test(header(request, 'accept-encoding'));
   const call: Call = { request, url, path, zipped, faults: [] };

@@ -36,7 +36,7 @@ const stories = fc.record({
 });
 
 it('random answers archive nothing that the good pages hold, and the next night succeeds', {
-  timeout: 1_800_000,
+  timeout: 3_600_000,
 }, async () => {
   const counts = { pages: 0, nights: 0, published: 0, failed: 0, longest: 0 };
   const property = fc.asyncProperty(stories, async ({ totals, pages }) => {

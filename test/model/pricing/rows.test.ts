@@ -1,12 +1,13 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { makeScratch } from '../../../src/config/owned.js';
 import { openTemporarySession } from '../../../src/duck/session.js';
 import { writeRows } from '../../../src/model/pricing/rows.js';
 
 it('leaves no file if the lots cannot be read', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'lotlake-rows-'));
+  const folder = makeScratch(join(tmpdir(), 'lotlake-rows-'));
   const { session, close } = await openTemporarySession({ memory: '100MB' });
   const path = join(folder, 'rows.tmp');
   await expect(writeRows(session.connection, "select error('broken')", path)).rejects.toThrow('broken');
