@@ -7,7 +7,11 @@ import { packageRoot } from '../config/package-root.js';
 const header = z.object({ description: z.string().min(1), severity: z.enum(['error', 'warn']) });
 
 /** A check of the user in the manifest of a snapshot. */
-export const ownCheck = header.extend({ model: z.literal('checks'), test: z.string(), sql: z.string() });
+export const ownCheck = header.extend({
+  model: z.literal('checks'),
+  test: z.string().regex(/^[a-z][a-z0-9_]*$/),
+  sql: z.string(),
+});
 
 /** A data test across tables: a SELECT of failing rows, with a header of comments that describes what must hold. */
 export type Check = Readonly<z.output<typeof ownCheck>>;

@@ -40,16 +40,32 @@ export function readOwn(folder: string | undefined): Modelling {
 function assertName(path: string, name: string, taken: ReadonlySet<string>): void {
   const fail = (problem: string): LotlakeError =>
     new LotlakeError('MODEL_DEFINITION', `${path}: ${problem}`, { hint: 'rename its files' });
-  if (!/^[a-z][a-z0-9_]*$/.test(name)) throw fail('a name has the letters a to z, digits and _ alone');
+  if (!NAME.test(name)) throw fail('a name has the letters a to z, digits and _ alone');
   if (taken.has(name)) throw fail(`lotlake has a table, mart or check ${name} itself`);
 }
 
-const ownModel = z.object({ ...definition.shape, name: z.string(), sql: z.string() });
+const NAME = /^[a-z][a-z0-9_]*$/;
+
+const ownModel = z.object({ ...definition.shape, name: z.string().regex(NAME), sql: z.string() });
 const ownModels = z.object({ models: z.array(ownModel), checks: z.array(ownCheck) });
 
-/** All models and checks that a snapshot was made with: those of lotlake, then those of the user in its manifest. */
+/**
+ * All models and checks that a snapshot was made with: those of lotlake, then those of the user in its manifest. Throws
+ * LAKE_MANIFEST if these are not valid.
+ */
 export function modellingOf({ own }: Pick<Manifest, 'own'>): Modelling {
-  const { models, checks } = ownModels.parse(own ?? NOTHING);
+  const parsed = ownModels.safeParse(own ?? NOTHING);
+  if (!parsed.success) {
+    const reason = z.prettifyError(parsed.error);
+    throw new LotlakeError(
+      'LAKE_MANIFEST',
+      `the models of the user in the manifest are not valid: ${reason}`,
+      {
+        hint: 'the next run writes them again; lotlake run rebuild makes the snapshot again',
+      },
+    );
+  }
+  const { models, checks } = parsed.data;
   return {
     models: [...readModels(), ...models.map((model) => ({ ...model, isOwn: true }))],
     checks: [...readChecks(), ...checks],

@@ -47,18 +47,27 @@ export async function openSnapshot(config: Config, { named, choice = {}, into, s
       reached.push(filesOf(snapshot, name), ...files);
     }
     const folders = [opened.temp, ...(into === undefined ? [] : [into])].map((folder) => `${folder}/`);
-    await connection.run(`set allowed_paths = ${literals(reached)}`);
-    await connection.run(`set allowed_directories = ${literals(folders)}`);
     // Several threads would write their rows in any order, even if insertion order is preserved.
     if (into !== undefined) await connection.run('set threads = 1');
-    await connection.run('set enable_external_access = false');
-    await connection.run('set lock_configuration = true');
+    await confine(connection, reached, folders);
     opened.session.interruptOn(signal);
     return { ...opened, snapshot, manifest };
   } catch (error) {
     opened.close();
     throw error;
   }
+}
+
+/** Keeps a session, for good, from all files but these paths, and those in these folders. */
+export async function confine(
+  connection: DuckDBConnection,
+  paths: readonly string[],
+  folders: readonly string[],
+): Promise<void> {
+  await connection.run(`set allowed_paths = ${literals(paths)}`);
+  await connection.run(`set allowed_directories = ${literals(folders)}`);
+  await connection.run('set enable_external_access = false');
+  await connection.run('set lock_configuration = true');
 }
 
 /** Opens a snapshot as {@link openSnapshot} does, runs work on it, and closes it. */

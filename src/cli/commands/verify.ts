@@ -4,13 +4,14 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { jsonIn } from '../../config/json.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
 import { runEachTest } from '../../docs/test-results.js';
+import { filesOf } from '../../lake/files.js';
 import { unsoundError } from '../../lake/lake-error.js';
-import { allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.js';
+import { allFiles, allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.js';
 import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../lake/verify.js';
 import { verifyContent } from '../../lake/verify-content.js';
 import { viewOn } from '../../lake/views.js';
 import type { TestResult } from '../../model/data-tests.js';
-import { snapshotFolder, withDatabase } from '../../query/open-lake.js';
+import { confine, snapshotFolder, withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
@@ -20,22 +21,27 @@ export const verify = command({
   options: { snapshot: { type: 'string', describe: 'id (default the published one)' } },
   async run({ snapshot, print, config }, effects) {
     const folder = snapshotFolder(config, snapshot);
-    await withDatabase(config, effects.signal, async ({ session: { connection } }) => {
-      const report = await examine(connection, folder, effects.signal);
+    await withDatabase(config, effects.signal, async ({ session: { connection }, temp }) => {
+      const report = await examine(connection, folder, temp, effects.signal);
       print(report, () => text(report));
       if (!report.sound) throw unsound(report);
     });
   },
 });
 
-async function examine(connection: DuckDBConnection, folder: string, signal: AbortSignal): Promise<Report> {
+async function examine(
+  connection: DuckDBConnection,
+  folder: string,
+  temp: string,
+  signal: AbortSignal,
+): Promise<Report> {
   const manifest = manifestOrDamage(folder);
   if (manifest instanceof LotlakeError)
     return reportOf(folder, undefined, { problems: [manifestProblem(folder, manifest)], warnings: [] });
   const warehouse = await verifyWarehouse(connection, folder, manifest);
   const files = await verifyFiles(folder, manifest, signal);
   const content = await verifyContent(connection, folder, manifest, signal);
-  const tests = await dataTests(connection, folder, manifest);
+  const tests = await dataTests(connection, folder, manifest, temp);
   // An interrupted check must not pass for one that found nothing.
   signal.throwIfAborted();
   const problems = [...files, ...content, ...warehouse.problems, ...tests.problems];
@@ -60,11 +66,17 @@ function tornManifest(path: string): string | undefined {
   return tornState(path) ?? `text that ends or breaks off within its ${written.length} characters`;
 }
 
-/** Runs the data tests on the files. Checks across tables also find children without parents. */
-async function dataTests(connection: DuckDBConnection, folder: string, manifest: Manifest) {
+/**
+ * Runs the data tests on the files. Checks across tables also find children without parents. The tests of the user's models
+ * are those of the manifest, so the session is kept to the files of the snapshot before.
+ */
+async function dataTests(connection: DuckDBConnection, folder: string, manifest: Manifest, temp: string) {
   // A table that cannot be read is already among the problems.
   for (const [name, { partitioned }] of Object.entries(allTables(manifest)))
     await connection.run(viewOn(folder, { name, partitioned })).catch(() => undefined);
+  const files = allFiles(manifest).map(({ path }) => join(folder, path));
+  const patterns = Object.keys(allTables(manifest)).map((name) => filesOf(folder, name));
+  await confine(connection, [...files, ...patterns], [`${temp}/`]);
   const { results, notRun } = await runEachTest(connection, manifest);
   const failed = (severity: TestResult['severity']): Problem[] =>
     results.filter((result) => result.failures > 0 && result.severity === severity).map(problemOf);

@@ -354,6 +354,17 @@ const others: readonly [string, Change][] = [
     ),
   ],
   [
+    'a check reads a file of others',
+    (made) => {
+      const sql = `select content from read_text('${join(made.victim, 'thesis.txt')}')`;
+      const check = { model: 'checks', test: 'mine', description: 'mine', severity: 'error', sql };
+      changed(
+        ({ snapshot }) => join(snapshot, 'manifest.json'),
+        (content) => setAt(content, 'own.checks', [check]),
+      )(made);
+    },
+  ],
+  [
     'a page of a pass is named as a path',
     ({ pass }) => {
       const path = join(pass, 'pages.ndjson');
