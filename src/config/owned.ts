@@ -91,7 +91,7 @@ export function assertNoLinks(folder: string, owner: string): void {
 }
 
 /** Throws LAKE_NOT_OWNED if a link on the way to a path leads out of what lotlake owns. */
-export function assertOwned(path: string): void {
+function assertOwned(path: string): void {
   if (!isNamed(path)) assertFolder(dirname(resolve(path)));
 }
 

@@ -7,7 +7,7 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { isLink, makeFolder, notOwned, realPlace, replaceFile } from '../config/owned.js';
 import { streamNames } from '../service/streams.js';
 import { isDiskFull } from './lake-error.js';
-import { currentSnapshot, type Layout, layoutOf } from './layout.js';
+import { currentSnapshot, type Layout } from './layout.js';
 import { trashFolders } from './leftovers.js';
 import { LOCK, type LockOptions, takeLock } from './lock.js';
 
@@ -76,10 +76,9 @@ type Part = z.output<typeof partSchema>;
 /** Whether a part belongs to another lake: it came from there, or that lake is still there and has its part here. */
 function isOfOthers(note: Part, here: Part, name: 'snapshots' | 'landing'): boolean {
   if (note.at !== here.at) return name === 'landing' && note.lake_id !== here.lake_id;
-  if (note.lake === here.lake) return false;
-  const other = layoutOf(note.output);
+  if (realPlace(note.lake) === here.lake) return false;
   const isThere = noteIn(note.lake, noteSchema)?.lake_id === note.lake_id;
-  return isThere && realPlace(other[name]) === here.at;
+  return isThere && realPlace(join(name === 'landing' ? note.output : note.lake, name)) === here.at;
 }
 
 const ofOthers = (folder: string, place: string): LotlakeError =>

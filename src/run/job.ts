@@ -124,7 +124,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   killPoint('job.locked');
   const began = currentSnapshot(layout);
   const runId = newId(now());
-  const recorder = openRecorder({ ...options, now, pipeline, runId, token: lock.token });
+  const recorder = openRecorder({ ...options, now, pipeline, runId, token: lock.token, lakeId: lock.lakeId });
   clock.whenKnown((_, late) => recorder.shift(late));
   const observers = openObservers(options);
   const folder = join(layout.work, runId);

@@ -23,15 +23,16 @@ interface RecorderOptions {
   readonly pipeline: string;
   readonly runId: string;
   readonly now: () => Date;
-  /** Token of the lock; undefined if the run did not get the lock. */
+  /** Token of the lock, and the lake that it is of; undefined if the run did not get the lock. */
   readonly token?: string | undefined;
+  readonly lakeId?: string | undefined;
 }
 
 /** Keeps the record of a run on disk up to date while it runs. */
 export type Recorder = Readonly<ReturnType<typeof openRecorder>>;
 
 /** Opens the record of a run. With the lock, it also closes the records of runs that were killed. */
-export function openRecorder({ config, settings = [], reporter, token, ...run }: RecorderOptions) {
+export function openRecorder({ config, settings = [], reporter, token, lakeId, ...run }: RecorderOptions) {
   const { runId, pipeline, now, signal } = run;
   const layout = layoutOf(config.output);
   let isLost = false;
@@ -51,7 +52,14 @@ export function openRecorder({ config, settings = [], reporter, token, ...run }:
   const began = now().toISOString();
   const record: RunRecord = {
     ...{ run_id: runId, attempt: 1 + (before.at(-1)?.attempt ?? 0), pipeline, version },
-    ...{ origin: config.origin ?? null, outcome: 'running', exit_code: null, error: null, snapshot_id: null },
+    ...{
+      lake_id: lakeId ?? null,
+      origin: config.origin ?? null,
+      outcome: 'running',
+      exit_code: null,
+      error: null,
+      snapshot_id: null,
+    },
     ...{ started_at: began, updated_at: began, ended_at: null },
     process: { pid: process.pid, host: hostname(), token: token ?? '' },
     settings: [...settings],

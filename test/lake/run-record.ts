@@ -9,7 +9,7 @@ export const runId = (attempt: number): string => `20261120T020000Z-${String(att
 export function runRecord(given: Partial<RunRecord> & Pick<RunRecord, 'attempt'>): RunRecord {
   const at = new Date(Date.UTC(2026, 10, 1 + given.attempt, 2)).toISOString();
   return {
-    ...{ run_id: runId(given.attempt), pipeline: 'nightly', version: '0.1.0', origin: 'test' },
+    ...{ run_id: runId(given.attempt), pipeline: 'nightly', version: '0.1.0', lake_id: null, origin: 'test' },
     ...{ outcome: 'published', exit_code: 0, error: null, snapshot_id: null, started_at: at, updated_at: at },
     ended_at: at,
     process: { pid: 1, host: 'here', token: 'none' },
