@@ -24,7 +24,7 @@ import {
   ownNamed,
   realPlace,
   remove,
-  writeNew,
+  replaceFile,
 } from '../config/owned.js';
 import { version } from '../config/package-root.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
@@ -83,7 +83,8 @@ export async function backUp(
       /** Names of the files and folders beside the note. */
       names: readdirSync(staging).sort(),
     };
-    writeNew(join(staging, NOTE), `${JSON.stringify(backup, null, 1)}\n`);
+    // A backup of a backup has one already.
+    replaceFile(join(staging, NOTE), `${JSON.stringify(backup, null, 1)}\n`);
     await syncFiles(filesBelow(staging).filter((path) => lstatSync(path).isFile()));
     await syncFolders([...foldersBelow(staging), staging]);
     killPoint('backup.checked');

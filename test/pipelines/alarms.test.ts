@@ -175,7 +175,8 @@ it('a run is held by a new member if the configuration says so, and the next one
   });
   service.requests.length = 0;
   expect((await nightly(job())).drift).toMatchObject([{ path: 'paint\ud800', since: null }]);
-  expect(service.requests.filter((url) => url.startsWith('/api/cars?'))).toEqual([]);
+  // One vehicle is asked for, because the machine may not be the one to say how old the pages are.
+  expect(service.requests.filter((url) => url.startsWith('/api/cars?'))).toEqual(['/api/cars?per_page=1']);
 }, 120_000);
 
 it('status --max-age says whether the last successful nightly is too old', async () => {

@@ -173,8 +173,8 @@ describe('lotlake run', () => {
       const options = {
         pipeline: 'incremental',
         sandbox: false,
-        vehicles: '1',
-        seed: '1',
+        vehicles: undefined,
+        seed: undefined,
         clock: undefined,
         everything: false,
         engine: 'duckdb',
