@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
-import { rebuild } from '../../pipelines/rebuild.js';
 import { recordsOf } from '../served.js';
 import { WITHOUT_CATALOG } from './support.js';
 import { activeIn, differences, type Lake, rowsOf, type Stage, setUp } from './world-oracle.js';
@@ -107,18 +106,6 @@ describe('an incremental run', () => {
   it('leaves nothing for the next full pass to change', async () => {
     const { result } = await stage.night({ minutes: 5 });
     expect(result.lotChanges).toBe(0);
-  });
-
-  it('is replayed by a rebuild', async () => {
-    const plain = (lake: Lake, table: string) =>
-      rowsOf(lake, table)
-        .map((row) => JSON.stringify(row))
-        .sort();
-    const before = await stage.lake();
-    await stage.run(rebuild);
-    const after = await stage.lake();
-    for (const table of ['lots', 'vehicles', 'prices', 'lot_changes', 'checked_items', 'archived_lots'])
-      expect(plain(after, table)).toEqual(plain(before, table));
   });
 
   it('says that a full pass is due if no window reaches back', async () => {
