@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuild } from '../../pipelines/rebuild.js';
@@ -54,7 +54,7 @@ async function metadata(): Promise<Map<string, Record<string, string>>> {
 
 describe('a Parquet file of a snapshot', () => {
   it('names its table, the snapshot that wrote it and the version of lotlake', async () => {
-    const manifest = readManifest(current);
+    const manifest = readManifest(realpathSync(current));
     const files = Object.entries({ ...manifest.tables, ...manifest.marts }).flatMap(([table, { files }]) =>
       files.map(({ path }) => ({ table, path })),
     );
@@ -95,7 +95,9 @@ describe('warehouse.duckdb', () => {
        from duckdb_columns() where database_name = 'warehouse' order by 1`,
     );
     duck.close();
-    const entries = dictionary(readManifest(current)).filter(({ columns: has }) => has.length > 0);
+    const entries = dictionary(readManifest(realpathSync(current))).filter(
+      ({ columns: has }) => has.length > 0,
+    );
     expect(views).toEqual(
       entries
         .map(({ name, description, grain }) => ({ name, comment: `${description} (${grain})` }))
@@ -114,7 +116,7 @@ describe('warehouse.duckdb', () => {
 
 describe('the dictionary', () => {
   const column = (table: string, name: string) =>
-    dictionary(readManifest(current))
+    dictionary(readManifest(realpathSync(current)))
       .find((entry) => entry.name === table)
       ?.columns.find((entry) => entry.name === name);
 
