@@ -131,7 +131,7 @@ export const makeScratch = (prefix: string): string => own(mkdtempSync(prefix));
 /** Writes a file that must not exist yet. */
 export function writeNew(path: string, content: string | Uint8Array): void {
   assertOwned(path);
-  writeFileSync(path, content, { flag: 'wx', flush: true });
+  writeFileSync(path, content, { flag: 'wx' });
 }
 
 /** Opens a stream into a file that must not exist yet. */
@@ -145,6 +145,9 @@ export function openNew(path: string): number {
   assertOwned(path);
   return openSync(path, 'wx+');
 }
+
+/** Writes all bytes at the position of an open file, or throws, even if the disk takes a part of them. */
+export const writeTo = (file: number, bytes: Uint8Array): void => writeFileSync(file, bytes);
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
 

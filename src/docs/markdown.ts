@@ -1,3 +1,4 @@
+import { ownNamed } from '../config/owned.js';
 import { packageFile } from '../config/package-root.js';
 import type { PlannedTest } from '../model/test-sql.js';
 import { withDatabase } from '../query/open-lake.js';
@@ -19,7 +20,7 @@ export async function writeMarkdown(path: string, output: string): Promise<void>
   assertOutside(path, output);
   assertOurs(path, ['# Tables and marts', MARKDOWN_COMMAND]);
   const text = await tablesMarkdown();
-  writingTo(path, () => writeWhole(path, text));
+  writingTo(path, () => writeWhole(ownNamed(path), text));
 }
 
 /** Every table and mart with its columns and tests, and the lineage, as Markdown. It does not depend on a lake. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { makeFolder, ownNamed } from '../config/owned.js';
 import { packageFile } from '../config/package-root.js';
@@ -39,7 +39,10 @@ export async function writeSite(config: Config, folder: string, signal?: AbortSi
       const pages = site.catalog.map((table) => [pathOf(table), tablePage(table, site)] as const);
       const first = { 'search-index.js': searchIndex(site), 'index.html': indexPage(site) };
       writingTo(folder, () => {
-        for (const [path, text] of [...Object.entries(first), ...pages]) writeWhole(join(folder, path), text);
+        for (const [path, text] of [...Object.entries(first), ...pages]) {
+          makeFolder(dirname(join(folder, path)));
+          writeWhole(join(folder, path), text);
+        }
         for (const asset of ASSETS) writeWhole(join(folder, asset), packageFile(join('site', asset)));
       });
       return { index, pages: pages.length + 1, snapshot_id: lake.manifest.snapshot_id };

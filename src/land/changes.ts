@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { closeSync, writeFileSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder, openNew, remove } from '../config/owned.js';
+import { makeFolder, openNew, remove, writeTo } from '../config/owned.js';
 import { writing } from './files.js';
 import { Fingerprints, readFingerprints } from './fingerprints.js';
 import type { LandedPage } from './page.js';
@@ -60,7 +60,7 @@ export class PageChanges {
     if (lines.length === 0) return;
     writing(this.path, () => {
       this.#file ??= openNew(this.path);
-      writeFileSync(this.#file, lines);
+      writeTo(this.#file, lines);
     });
     this.bytes += lines.length;
   }

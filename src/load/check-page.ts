@@ -1,8 +1,8 @@
-import { closeSync, createReadStream, writeFileSync } from 'node:fs';
+import { closeSync, createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { openNew } from '../config/owned.js';
+import { openNew, writeTo } from '../config/owned.js';
 import { regular } from '../land/locate.js';
 import type { LandedPage } from '../land/page.js';
 import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/scan-page.js';
@@ -71,7 +71,7 @@ export async function checkPage(
             ? tooLarge(oversized)
             : mendRecord(place.irregular ? regular(line, rules.stream.contract) : line, rules);
       if ('record' in checked) {
-        writeFileSync(out, Buffer.concat([checked.record, NEWLINE]));
+        writeTo(out, Buffer.concat([checked.record, NEWLINE]));
         for (const value of checked.values) {
           await reject(value, value.raw);
           values++;

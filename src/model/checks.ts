@@ -6,10 +6,13 @@ import { packageRoot } from '../config/package-root.js';
 
 const header = z.object({ description: z.string().min(1), severity: z.enum(['error', 'warn']) });
 
+/** The form of the names of models and checks of the user. */
+export const OWN_NAME = /^[a-z][a-z0-9_]*$/;
+
 /** A check of the user in the manifest of a snapshot. */
 export const ownCheck = header.extend({
   model: z.literal('checks'),
-  test: z.string().regex(/^[a-z][a-z0-9_]*$/),
+  test: z.string().regex(OWN_NAME),
   sql: z.string(),
 });
 

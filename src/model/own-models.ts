@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { LotlakeError } from '../config/lotlake-error.js';
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables, ownTables } from '../lake/tables.js';
-import { type Check, ownCheck, readChecks } from './checks.js';
+import { type Check, OWN_NAME, ownCheck, readChecks } from './checks.js';
 import { definition, type Model, readModels } from './model-files.js';
 
 /** Models and checks. */
@@ -40,13 +40,11 @@ export function readOwn(folder: string | undefined): Modelling {
 function assertName(path: string, name: string, taken: ReadonlySet<string>): void {
   const fail = (problem: string): LotlakeError =>
     new LotlakeError('MODEL_DEFINITION', `${path}: ${problem}`, { hint: 'rename its files' });
-  if (!NAME.test(name)) throw fail('a name has the letters a to z, digits and _ alone');
+  if (!OWN_NAME.test(name)) throw fail('a name has the letters a to z, digits and _ alone');
   if (taken.has(name)) throw fail(`lotlake has a table, mart or check ${name} itself`);
 }
 
-const NAME = /^[a-z][a-z0-9_]*$/;
-
-const ownModel = z.object({ ...definition.shape, name: z.string().regex(NAME), sql: z.string() });
+const ownModel = z.object({ ...definition.shape, name: z.string().regex(OWN_NAME), sql: z.string() });
 const ownModels = z.object({ models: z.array(ownModel), checks: z.array(ownCheck) });
 
 /**

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.js';
 import { messageOf } from '../config/lotlake-error.js';
+import { ownNamed } from '../config/owned.js';
 import { isUrl } from '../config/problems.js';
 import { hideKey, redacted } from '../config/redact.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
@@ -100,7 +101,7 @@ export function openObservers({ config, reporter, signal }: ObserverOptions) {
           assertOutside(metrics, config.output);
           const snapshot = currentSnapshot(layout);
           const manifest = snapshot === undefined ? undefined : manifestIn(snapshot);
-          writeWhole(metrics, metricsText(readRuns(layout), manifest, open?.length));
+          writeWhole(ownNamed(metrics), metricsText(readRuns(layout), manifest, open?.length));
         });
       await Promise.all(work);
       end();

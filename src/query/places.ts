@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
-import { ownNamed, replaceFile } from '../config/owned.js';
+import { replaceFile } from '../config/owned.js';
 import { ownFolderAround } from '../lake/layout.js';
 import { partialOf } from '../lake/leftovers.js';
 
@@ -24,7 +24,7 @@ export function assertOurs(path: string, marks: readonly string[]): void {
 
 /** Writes a file beside its name and renames it, so that no reader sees half of it. Several processes may do so at once. */
 export function writeWhole(path: string, text: string): void {
-  replaceFile(ownNamed(path), text, partialOf(path));
+  replaceFile(path, text, partialOf(path));
 }
 
 /** Runs a function that writes to a path. Throws SHARE_DOCS, which names the path, if it fails. */

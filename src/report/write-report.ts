@@ -5,6 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { html, raw } from 'hono/html';
 import type { Config } from '../config/config.js';
 import { LotlakeError } from '../config/lotlake-error.js';
+import { ownNamed } from '../config/owned.js';
 import { packageFile } from '../config/package-root.js';
 import { fillPage, type Html } from '../docs/html.js';
 import { type Row, rows } from '../duck/session.js';
@@ -43,7 +44,7 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
   assertOutside(to, config.output);
   assertOurs(to, MARKS);
   const dictionary = existsSync(join(dirname(to), DICTIONARY)) ? DICTIONARY : undefined;
-  writeWhole(to, await readPage(config, dictionary));
+  writeWhole(ownNamed(to), await readPage(config, dictionary));
   return to;
 }
 

@@ -1,6 +1,6 @@
-import { closeSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { openNew, remove } from '../../config/owned.js';
+import { openNew, remove, writeTo } from '../../config/owned.js';
 import { LEVEL_FACTORS, LINE_FACTORS, SEGMENTS } from './design.js';
 
 /** A lot as numbers. The next lot overwrites it. */
@@ -72,8 +72,7 @@ async function fillFile(file: number, connection: DuckDBConnection, sql: string)
     const block = new Float64Array(chunk.rowCount * WIDTH);
     for (let at = 0; at < block.length; at += 1)
       block[at] = Number(columns[at % WIDTH]?.getItem(Math.floor(at / WIDTH)) ?? Number.NaN);
-    // Writes the whole block or throws, even if the disk takes a part of it.
-    writeFileSync(file, block);
+    writeTo(file, new Uint8Array(block.buffer));
     for (let at = 0; at < block.length; at += WIDTH) {
       const [logPrice = 0, month = 0] = block.subarray(at + 3, at + FIRST_TERM);
       if (!Number.isNaN(logPrice)) prices[month] = (prices[month] ?? 0) + 1;
