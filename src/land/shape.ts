@@ -30,6 +30,7 @@ const NAMES: readonly (readonly [number, string])[] = [
   [Kind.ARRAY, 'array'],
   [Kind.EXPONENT, 'number with exponent'],
   [Kind.MISSING, 'object without a required member'],
+  [Kind.NEGATIVE_KEY, 'key below zero'],
 ];
 
 /** Names of the kinds in a set of bits, for people. */

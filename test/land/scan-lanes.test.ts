@@ -123,7 +123,11 @@ describe('numbers', () => {
       `{"id":"${digits}"}`,
       `{"id":"-${digits}"}`,
     ]);
-    const expected = ids.flatMap((digits) => [Number(digits), Number(digits), Number(`-${digits}`)]);
+    const expected = ids.flatMap((digits) => [
+      Number(digits),
+      Number(digits),
+      digits === '0' ? -0 : Number.NaN,
+    ]);
     const negated = records.map((record, place) => [record, expected[place]] as const);
     const allowed = negated.filter(([record]) => !record.includes('--'));
     expect(scanText(`[${allowed.map(([record]) => record).join(',')}]`).scan.ids).toEqual(

@@ -182,6 +182,9 @@ describe('a record whose keys or rows cannot be read', () => {
       'integer, integer as text (required)',
       'number 9007199254740993',
     ],
+    ['{"id":-5}', '-5', 'id', 'integer, integer as text (required)', 'number -5'],
+    ['{"id":"-5"}', '-5', 'id', 'integer, integer as text (required)', 'text "-5"'],
+    ['{"id":1,"lots":[{"id":-7}]}', '1', 'lots[0].id', 'integer, integer as text (required)', 'number -7'],
     [
       '{"id":1,"lots":[{"id":1},{"bid":1}]}',
       '1',

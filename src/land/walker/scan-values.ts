@@ -106,12 +106,12 @@ export class ValueScanner {
     return this.memory.words[at.IRREGULAR >> 2] !== 0;
   }
 
-  /** The id of the record under way; NaN if it is not a whole number, or the bytes end before it. */
+  /** The id of the record under way; NaN if it is not a whole number from 0, or the bytes end before it. */
   get id(): number {
     const { bytes, words } = this.memory;
     const start = words[at.ID_START >> 2] ?? -1;
     const text = start < 0 ? '' : bytes.toString('latin1', start, words[at.ID_END >> 2]);
-    return /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+    return /^(?:\d+|-0)$/.test(text) ? Number(text) : Number.NaN;
   }
 
   /**

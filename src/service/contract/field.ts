@@ -83,9 +83,9 @@ const keyKind =
   (description: string) =>
     described(schema.clone(), { description, wire: { accepts, duckdb, lexical, required: true } });
 
-/** A key: an integer, or its digits as text. BIGINT. */
+/** A key: an integer from 0, or its digits as text. BIGINT. */
 export const id = keyKind(
-  z.union([z.int(), integerText]),
+  z.union([z.int().nonnegative(), integerText.refine((digits) => Number(digits) >= 0, 'a key below zero')]),
   Kind.INTEGER | Kind.INTEGER_TEXT,
   'BIGINT',
   'number',

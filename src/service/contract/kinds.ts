@@ -27,3 +27,5 @@ export const YEAR_OR_MONTH_TEXT = 2048;
 export const EXPONENT = 4096;
 /** An object without a member that the contract requires. No contract accepts it. */
 export const MISSING = 8192;
+/** A key below zero, noted beside its own kind. No contract accepts it. */
+export const NEGATIVE_KEY = 16384;

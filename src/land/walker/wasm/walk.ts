@@ -19,6 +19,9 @@ declare function member(parent: i32, from: i32, to: i32): i32;
 /** The kind of the text from `from` to `to` where a timestamp belongs. */
 declare function timestampKind(from: i32, to: i32): i32;
 
+/** Flags of a key that is a whole number. */
+const NUMERIC_KEY = at.LEXICAL_NUMBER | at.REQUIRED;
+
 export function value(p: i32, node: i32): i32 {
   const c = load<u8>(p);
   const flags = load<i32>(node, at.FLAGS);
@@ -28,13 +31,21 @@ export function value(p: i32, node: i32): i32 {
   if (c === 0x5b) return array(p + 1, node);
   if (c === 0x2d || isDigit(c)) {
     const q = number(p, node);
-    if ((flags & at.ID) !== 0 && q >= 0) noteId(p, q);
+    if (q < 0) return q;
+    noteKey(p, node, flags);
+    if ((flags & at.ID) !== 0) noteId(p, q);
     return q;
   }
   if (isBare(c)) return bare(p, node);
   const q = word(p, c);
   if (q >= 0) note(node, c === 0x6e ? Kind.NULL : Kind.BOOLEAN);
   return q;
+}
+
+/** Notes whether the number at `p`, a token or the content of a text, is a key below zero. */
+function noteKey(p: i32, node: i32, flags: i32): void {
+  const isNumericKey = (flags & NUMERIC_KEY) === NUMERIC_KEY;
+  if (isNumericKey && load<u8>(p) === 0x2d && load<u8>(p + 1) !== 0x30) note(node, Kind.NEGATIVE_KEY);
 }
 
 function noteId(from: i32, to: i32): void {
@@ -69,6 +80,7 @@ function textValue(p: i32, node: i32, flags: i32): i32 {
   const q = text(p);
   if (q < 0) return q;
   note(node, flags === 0 ? Kind.TEXT : textKind(p, q - 1, flags));
+  noteKey(p, node, flags);
   if ((flags & at.ID) !== 0) noteId(p, q - 1);
   return q;
 }
