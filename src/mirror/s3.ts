@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import type { PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
-import { streamNew } from '../config/owned.js';
+import { remove, streamNew } from '../config/owned.js';
 import { bucketOf } from '../config/problems.js';
 import { proxyOf } from '../extract/proxy.js';
 import type { MirrorPlace } from './layout.js';
@@ -164,6 +164,8 @@ const isLost = (error: unknown): boolean => error instanceof Error && LOST.has(e
 async function writeBody(body: Readable, path: string): Promise<string> {
   const hash = createHash('sha256');
   body.on('data', (chunk: Buffer) => hash.update(chunk));
+  // An attempt before, or a pull that was killed, may have left a part of it.
+  remove(path);
   await pipeline(body, streamNew(path));
   return hash.digest('hex');
 }
