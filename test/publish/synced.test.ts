@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
@@ -106,7 +106,11 @@ describe.each(watches)('a night that is published, $name', (watch) => {
 
   it('syncs its passes in landing before the switch, each one before it is sealed', () => {
     const passes = below(landing, 'files').filter((file) => basename(file) === 'pass.json');
-    const own = passes.filter((pass) => beforeSwitch.some(({ path }) => path === pass)).map(dirname);
+    // Nothing is loaded from an abandoned pass, such as one over a list that the service does not have.
+    const isSealed = (pass: string): boolean => JSON.parse(readFileSync(pass, 'utf8')).state === 'sealed';
+    const own = passes
+      .filter((pass) => beforeSwitch.some(({ path }) => path === pass) && isSealed(pass))
+      .map(dirname);
     expect(own.length).toBeGreaterThanOrEqual(3);
     for (const pass of own) {
       const manifest = join(pass, 'pass.json');
