@@ -16,15 +16,20 @@ const DISK_FULL_MESSAGE =
 /**
  * LAKE_DISK_FULL if `error` or one of its causes is about a full disk; undefined otherwise, such as for a service that reports
  * its own full disk.
+ * @param folder where there is no room, if that is known
  */
-export function diskFullError(error: unknown, output: string): LotlakeError | undefined {
+export function diskFullError(error: unknown, folder?: string): LotlakeError | undefined {
   if (!causesOf(error).some(isDiskFull)) return undefined;
   // DuckDB's message may have several lines.
   const message = messageOf(error).replaceAll(/\s*\n\s*/g, ' ');
-  return new LotlakeError('LAKE_DISK_FULL', `there is no room to write below ${output}: ${message}`, {
-    cause: error,
-    hint: 'the last snapshot stays current and landing keeps every page that was whole; free space and run the same command again: lotlake vacuum removes what is past retention, also from a full disk, and lotlake vacuum --dry-run tells what that is',
-  });
+  return new LotlakeError(
+    'LAKE_DISK_FULL',
+    `there is no room to write${folder === undefined ? '' : ` below ${folder}`}: ${message}`,
+    {
+      cause: error,
+      hint: 'the last snapshot stays current and landing keeps every page that was whole; free space and run the same command again: lotlake vacuum removes what is past retention, also from a full disk, and lotlake vacuum --dry-run tells what that is',
+    },
+  );
 }
 
 /** Whether an error itself, and not a cause of it, says that a disk is full. */

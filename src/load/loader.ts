@@ -31,7 +31,7 @@ export class LoadError extends LotlakeError {
 
 /** Whether the content of the pages caused the error, and not a lack of memory, disk space or open files. */
 export function isOfPage(error: LoadError): boolean {
-  if (isOutOfMemory(error) || diskFullError(error, '') !== undefined) return false;
+  if (isOutOfMemory(error) || diskFullError(error) !== undefined) return false;
   return !causesOf(error).some(
     (cause) => 'syscall' in cause || cause.message.startsWith('IO Error: Cannot open file'),
   );

@@ -1,4 +1,4 @@
-import { constants, tmpdir } from 'node:os';
+import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import { causesOf, codeOf, LotlakeError } from '../config/lotlake-error.js';
 import { diskFullError } from '../lake/lake-error.js';
@@ -18,7 +18,7 @@ export function describeError(error: unknown): LotlakeError {
   if (error instanceof LotlakeError) return error;
   const paths = causesOf(error).map((each): unknown => Reflect.get(each, 'path'));
   const path = paths.find((path) => typeof path === 'string');
-  const full = diskFullError(error, path === undefined ? tmpdir() : dirname(path));
+  const full = diskFullError(error, path === undefined ? undefined : dirname(path));
   if (full !== undefined) return full;
   for (const cause of causesOf(error)) {
     const name = String(codeOf(cause));
