@@ -6,6 +6,7 @@ import { LotlakeError } from '../../config/lotlake-error.js';
 import { runEachTest } from '../../docs/test-results.js';
 import { filesOf } from '../../lake/files.js';
 import { unsoundError } from '../../lake/lake-error.js';
+import { WAREHOUSE } from '../../lake/layout.js';
 import { allFiles, allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.js';
 import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../lake/verify.js';
 import { verifyContent } from '../../lake/verify-content.js';
@@ -38,10 +39,12 @@ async function examine(
   const manifest = manifestOrDamage(folder);
   if (manifest instanceof LotlakeError)
     return reportOf(folder, undefined, { problems: [manifestProblem(folder, manifest)], warnings: [] });
-  const warehouse = await verifyWarehouse(connection, folder, manifest);
   const files = await verifyFiles(folder, manifest, signal);
+  // The views of the warehouse and the tests of the manifest are SQL that may come from anywhere.
+  await confineTo(connection, folder, manifest, temp);
+  const warehouse = await verifyWarehouse(connection, folder, manifest);
   const content = await verifyContent(connection, folder, manifest, signal);
-  const tests = await dataTests(connection, folder, manifest, temp);
+  const tests = await dataTests(connection, folder, manifest);
   // An interrupted check must not pass for one that found nothing.
   signal.throwIfAborted();
   const problems = [...files, ...content, ...warehouse.problems, ...tests.problems];
@@ -66,17 +69,25 @@ function tornManifest(path: string): string | undefined {
   return tornState(path) ?? `text that ends or breaks off within its ${written.length} characters`;
 }
 
-/**
- * Runs the data tests on the files. Checks across tables also find children without parents. The tests of the user's models
- * are those of the manifest, so the session is kept to the files of the snapshot before.
- */
-async function dataTests(connection: DuckDBConnection, folder: string, manifest: Manifest, temp: string) {
+/** Keeps a session to the files of a snapshot and to its own folder. */
+async function confineTo(
+  connection: DuckDBConnection,
+  folder: string,
+  manifest: Manifest,
+  temp: string,
+): Promise<void> {
+  const files = allFiles(manifest).map(({ path }) => join(folder, path));
+  const patterns = Object.keys(allTables(manifest)).map((name) => filesOf(folder, name));
+  const warehouse = join(folder, WAREHOUSE);
+  // DuckDB looks for a log beside a database that it opens.
+  await confine(connection, [warehouse, `${warehouse}.wal`, ...files, ...patterns], [`${temp}/`]);
+}
+
+/** Runs the data tests on the files. Checks across tables also find children without parents. */
+async function dataTests(connection: DuckDBConnection, folder: string, manifest: Manifest) {
   // A table that cannot be read is already among the problems.
   for (const [name, { partitioned }] of Object.entries(allTables(manifest)))
     await connection.run(viewOn(folder, { name, partitioned })).catch(() => undefined);
-  const files = allFiles(manifest).map(({ path }) => join(folder, path));
-  const patterns = Object.keys(allTables(manifest)).map((name) => filesOf(folder, name));
-  await confine(connection, [...files, ...patterns], [`${temp}/`]);
   const { results, notRun } = await runEachTest(connection, manifest);
   const failed = (severity: TestResult['severity']): Problem[] =>
     results.filter((result) => result.failures > 0 && result.severity === severity).map(problemOf);
