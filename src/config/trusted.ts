@@ -21,10 +21,12 @@ export function assertTrusted(path: string, env: NodeJS.ProcessEnv, advice: stri
   // Windows has no such owners and modes.
   if (process.getuid === undefined) return;
   const users = trustedUsers(env);
-  for (const { uid, mode } of [lstatSync(path), statSync(path)]) {
-    if (!users.includes(uid)) throw refused(path, `belongs to another user (uid ${uid})`, advice);
-    const isLink = (mode & 0o170000) === 0o120000;
-    if (!isLink && (mode & BY_EVERYONE) !== 0) throw refused(path, 'can be written by everyone', advice);
+  // A link may lead nowhere, as the lock files of some editors do.
+  for (const found of [lstatSync(path), statSync(path, { throwIfNoEntry: false })]) {
+    if (found === undefined) continue;
+    if (!users.includes(found.uid)) throw refused(path, `belongs to another user (uid ${found.uid})`, advice);
+    if (!found.isSymbolicLink() && (found.mode & BY_EVERYONE) !== 0)
+      throw refused(path, 'can be written by everyone', advice);
   }
   const folder = statSync(dirname(path));
   if ((folder.mode & BY_EVERYONE) !== 0 && (folder.mode & STICKY) === 0)

@@ -30,7 +30,12 @@ export function findLeftovers(layout: Layout, kept: readonly string[]) {
     ['left by a vacuum that died', trashFolders(layout).flatMap((folder) => matching(folder, /./))],
     ['a pass that never began', emptyPasses(layout)],
     ['begun by a process that died', findPartials(output, [landing, lake, work])],
-    ['temporary file', matching(lake, /^(current|warehouse)\.[0-9a-f]+\.tmp(\.wal)?$/)],
+    [
+      'temporary file',
+      [lake, landing].flatMap((folder) =>
+        matching(folder, /^(current|warehouse|\.lake\.json)\.[0-9a-f]+\.tmp(\.wal)?$/),
+      ),
+    ],
     // The records of runs now hold what an older lotlake noted in this file.
     ['notes of an older lotlake', matching(lake, /^failed-runs\.ndjson(\.tmp)?$/)],
     [`record of a run more than ${KEPT_DAYS} days ago`, oldRuns(layout)],
