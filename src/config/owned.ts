@@ -98,10 +98,13 @@ function assertOwned(path: string): void {
 /** Throws LAKE_NOT_OWNED if the real place of a folder, which may not exist yet, is not in what lotlake owns. */
 function assertFolder(folder: string): void {
   let owner = folder;
+  let isBehindLink = false;
   while (!owned.has(owner)) {
     if (owner === dirname(owner)) throw new TypeError(`${folder} is in no folder of lotlake`);
+    isBehindLink ||= isLink(owner);
     owner = dirname(owner);
   }
+  if (!isBehindLink) return;
   const place = realPlace(folder);
   if (!isWithin(place, realPlace(owner))) throw notOwned(folder, place, owner);
 }
