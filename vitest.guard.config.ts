@@ -7,9 +7,9 @@ export default defineConfig({
     include: [
       'test/pipelines/{disk-full,kill-matrix,plans,unserved}.test.ts',
       'test/soak/model-based.soak.ts',
-      'test/hostile/{answers,records,leaks}/*.hostile.ts',
+      'test/hostile/{answers,folders,records,leaks}/*.hostile.ts',
     ],
-    env: { LOTLAKE_STORIES: '25', LOTLAKE_SEED: '1', LOTLAKE_PAGES: '250' },
+    env: { LOTLAKE_STORIES: '25', LOTLAKE_SEED: '1', LOTLAKE_LAKES: '12', LOTLAKE_PAGES: '250' },
     testTimeout: 1_200_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
