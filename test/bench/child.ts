@@ -5,6 +5,7 @@ import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { readConfig } from '../../src/config/config.js';
+import { own } from '../../src/config/owned.js';
 import { dictionary } from '../../src/docs/dictionary.js';
 import { openTemporarySession } from '../../src/duck/session.js';
 import { writeLocalMetadata } from '../../src/iceberg/local.js';
@@ -187,4 +188,5 @@ const tasks: Record<Task, () => Promise<void>> = {
   prices: async () => report(await fitMany(output), 0),
 };
 
+if (output !== '') own(output);
 await tasks[what as Task]();
