@@ -6,13 +6,11 @@ import { modelAndPublish, type RunResult } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { type Merged, recordRun } from '../src/run/merge.js';
 import { findCarriers, landedNights, replay, sealNight } from '../src/run/replay.js';
-import { stagedOnSpark } from '../src/run/stage-on-spark.js';
 import { laterTimes, passTimes } from '../src/run/window.js';
 
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and
- * carries over the rows of the published snapshot whose passes landing no longer holds. With the engine `spark`, Spark
- * stages the rows of the nights first.
+ * carries over the rows of the published snapshot whose passes landing no longer holds.
  */
 export function rebuild(options: JobOptions): Promise<RunResult> {
   return runJob('rebuild', options, async (job) => {
@@ -21,9 +19,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
     const nights = await landedNights(job, carriers);
     let last: Merged | undefined;
     let state: BaseState | undefined;
-    let i = -1;
-    for await (const night of options.engine === 'spark' ? stagedOnSpark(job, nights) : nights) {
-      i++;
+    for (const [i, night] of nights.entries()) {
       const isLast = i === nights.length - 1;
       const folder = isLast ? job.target : join(job.work, `state-${i}`);
       job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);

@@ -1,5 +1,4 @@
 -- Functions that read fields which come in several forms (contract/field.ts, formKind), for sql/flatten.
--- json_forms.spark.sql has the same functions for Spark.
 
 -- The whole value as JSON text.
 create or replace temp macro json_text(given) as cast(given as varchar);

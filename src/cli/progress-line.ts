@@ -125,7 +125,6 @@ const VERBS: Readonly<Record<string, readonly [doing: string, done: string]>> = 
   sandbox: ['starting the sandbox:', 'started the sandbox:'],
   extract: ['extracting', 'extracted'],
   check: ['checking', 'checked'],
-  spark: ['staging on Spark:', 'staged on Spark:'],
   replay: ['replaying', 'replayed'],
   'carry over': ['carrying over', 'carried over'],
   reconcile: ['merging', 'merged'],

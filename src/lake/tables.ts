@@ -63,10 +63,6 @@ const FUNCTIONS = ['json_forms', 'report_dates'] as const;
 /** These functions, as SQL that creates them for a connection. */
 export const flattenFunctions = FUNCTIONS.map((name) => packageFile(`sql/functions/${name}.sql`)).join('\n');
 
-/** The same functions for Spark, a text for each file. */
-export const sparkFunctions = (): string[] =>
-  FUNCTIONS.map((name) => packageFile(`sql/functions/${name}.spark.sql`).trimEnd().slice(0, -1));
-
 function readTables(): LakeTable[] {
   return readdirSync(join(packageRoot, 'sql', 'flatten'))
     .filter((file) => file.endsWith('.sql'))

@@ -6,7 +6,7 @@ import type { JobOptions, Reporter } from '../run/job.js';
 import { type LakeSettings, settingsOf } from './settings.js';
 
 /** Options of `runPipeline`. */
-export interface RunOptions extends Pick<JobOptions, 'everything' | 'engine'> {
+export interface RunOptions extends Pick<JobOptions, 'everything'> {
   /** Gets the progress and warnings of the run. Default: none. */
   readonly reporter?: Partial<Reporter> | undefined;
   /** Ends the run at the next safe point. Landed pages are kept, and the next run goes on with them. */

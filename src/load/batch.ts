@@ -24,7 +24,7 @@ const MEMBER_TABLES: readonly StagedTable[] = ['vehicle_members', 'lot_members']
 }));
 
 /** Every table that is staged for a stream. */
-export const stagedTables = (stream: StreamName): readonly StagedTable[] => [
+const stagedTables = (stream: StreamName): readonly StagedTable[] => [
   ...lakeTables().filter((table) => table.stream === stream),
   ...(stream === 'cars' ? MEMBER_TABLES : []),
 ];

@@ -53,8 +53,6 @@ export interface LoaderOptions {
   readonly stage: string;
   /** The new records of each page, which alone are loaded; whole pages without it. */
   readonly changes?: Changes | undefined;
-  /** Pages whose records another engine has staged. */
-  readonly stagedBefore?: ReadonlySet<LandedPage> | undefined;
   /** Ends the check of a page record by record. */
   readonly signal?: AbortSignal | undefined;
   /** Gets messages for the user; loading goes on. */
@@ -124,8 +122,7 @@ export class Loader {
     this.#counts.served += page.announced ?? page.records;
     this.#counts.records += page.records;
     this.#counts.unchanged += page.records - fresh.records;
-    if (this.options.stagedBefore?.has(page) === true) this.#counts.staged += page.records;
-    else if (fresh.records > 0) this.#gather(page);
+    if (fresh.records > 0) this.#gather(page);
   }
 
   #gather(page: LandedPage): void {

@@ -1,6 +1,4 @@
 import { identifier } from '../duck/session.js';
-import type { Misfit } from '../land/shape.js';
-import * as Kind from '../service/contract/kinds.js';
 import { type ContractNode, walkContract } from '../service/contract/node.js';
 
 /** Members that a run has met and the contract does not know, such as `lots[].location.region`. They end in `extra`. */
@@ -43,17 +41,6 @@ export function isLoadable(path: string, contract: ContractNode, others: Learned
   return !taken.some((known) => known.toLowerCase() === name.toLowerCase() && known !== name);
 }
 
-const TEXTS = Kind.TEXT | Kind.INTEGER_TEXT | Kind.REAL_TEXT | Kind.TIMESTAMP_TEXT | Kind.YEAR_OR_MONTH_TEXT;
-
-/** Which learned members came as texts, and which of these came as something else, too. */
-export function textsOf(drift: readonly Misfit[]): Readonly<Record<'texts' | 'mixed', ReadonlySet<string>>> {
-  const pathsOf = (kinds: number): Set<string> =>
-    new Set(drift.filter((member) => (member.kinds & kinds) !== 0).map(({ path }) => path));
-  const texts = pathsOf(TEXTS);
-  const others = pathsOf(~(TEXTS | Kind.NULL));
-  return { texts, mixed: new Set([...texts].filter((path) => others.has(path))) };
-}
-
 const LOADABLE_NAME = /^[^_.[\]*"\p{Cc}\p{Surrogate}][^.[\]*"\p{Cc}\p{Surrogate}]*$/u;
 
 /** The node of a contract at a path. */
@@ -68,38 +55,19 @@ export function nodeAt(contract: ContractNode, path: string): ContractNode | und
 /** A member and its type. */
 type Member = readonly [name: string, type: string];
 
-const DUCKDB_TYPES = {
-  /** Type of a value, by the name of its type in DuckDB. */
-  leaf: (duckdb: string) => duckdb,
-  list: (element: string) => `${element}[]`,
-  /** Type of an object with at least one member. */
-  struct: (members: readonly Member[]) =>
-    `STRUCT(${members.map(([name, type]) => `${identifier(name)} ${type}`).join(', ')})`,
-};
-
-/** How an engine writes the types of members. */
-export type TypeNames = typeof DUCKDB_TYPES;
-
 /**
  * Type of every member of a record, or of an object in it.
  * @param isMended whether records may have {@link REJECTED_MEMBER}
- * @param types how the engine writes types; by default DuckDB's
  */
-export function columnTypes(
-  contract: ContractNode,
-  learned: LearnedPaths,
-  isMended: boolean,
-  types = DUCKDB_TYPES,
-): Member[] {
+export function columnTypes(contract: ContractNode, learned: LearnedPaths, isMended: boolean): Member[] {
   const typeOf = (node: ContractNode): string => {
-    if (node.duckdb === 'LIST' && node.element !== undefined) return types.list(typeOf(node.element));
-    if (node.duckdb !== 'STRUCT') return types.leaf(node.duckdb);
-    const members = columnTypes(node, learned, isMended, types);
-    return members.length === 0 ? types.leaf('JSON') : types.struct(members);
+    if (node.duckdb === 'LIST' && node.element !== undefined) return `${typeOf(node.element)}[]`;
+    if (node.duckdb !== 'STRUCT') return node.duckdb;
+    const members = columnTypes(node, learned, isMended).map(([name, type]) => `${identifier(name)} ${type}`);
+    return members.length === 0 ? 'JSON' : `STRUCT(${members.join(', ')})`;
   };
   const known = [...contract.members.values()].map((member) => [member.name, typeOf(member)] as const);
   const extra = learned.map(split).filter(({ parent }) => parent === contract.path);
-  const texts = types.list(types.leaf('VARCHAR'));
-  const mark = isMended && isEntity(contract) ? [[REJECTED_MEMBER, texts] as const] : [];
-  return [...known, ...extra.map(({ name }) => [name, types.leaf('JSON')] as const), ...mark];
+  const mark = isMended && isEntity(contract) ? [[REJECTED_MEMBER, 'VARCHAR[]'] as const] : [];
+  return [...known, ...extra.map(({ name }) => [name, 'JSON'] as const), ...mark];
 }

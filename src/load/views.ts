@@ -14,36 +14,6 @@ export interface BatchView {
   readonly materialized: boolean;
 }
 
-/** A learned member of an entity, as a key of `extra`. */
-interface ExtraEntry {
-  /** Path from the record. */
-  readonly path: string;
-  /** Path from the entity. */
-  readonly key: string;
-  /** SQL of its value. */
-  readonly value: string;
-}
-
-const DUCKDB_VIEWS = {
-  /** A list of texts that is null. */
-  noTexts: 'cast(null as varchar[])',
-  /** SELECT of the columns and, for each object of a list, `_position` (from 1) and its members. */
-  elements: (columns: string, list: string, from: string) =>
-    `select ${columns}, generate_subscripts(${list}, 1) as _position, unnest(${list}, max_depth := 2) from ${from}`,
-  /** A member of an object that is kept as JSON. */
-  jsonMember: (object: string, name: string) =>
-    `json_extract(${object}, ${literal(`$."${name.replaceAll('"', '\\"')}"`)})`,
-  /** One JSON object of the entries that are not null, or null. */
-  extra: (given: readonly ExtraEntry[]) => {
-    const entries = given.map(({ key, value }) => `{key: ${literal(key)}, value: ${value}}`);
-    const present = `list_filter([${entries.join(', ')}], lambda entry : entry.value is not null)`;
-    return `case when len(${present}) > 0 then cast(to_json(map_from_entries(${present})) as varchar) end`;
-  },
-};
-
-/** SQL that differs between engines and that `sql/flatten` cannot put into a function of the same name. */
-export type ViewDialect = typeof DUCKDB_VIEWS;
-
 /** Columns that a report hands down. Its reference to the vehicle names the listing. */
 const REPORT = [
   'report_id as _report_id',
@@ -75,20 +45,17 @@ export const RECORDS = 'records';
  * keys of its parents, `_position` (from 1), the members of the entity as columns, `_extra` (JSON of the members
  * the contract does not know, or null) and `_rejected` (columns whose values break the contract, or null).
  * @param isMended whether records of the batch list their rejected columns
- * @param dialect SQL of the engine; by default DuckDB's
  */
 export function planViews(
   { name: stream, contract }: Pick<Stream, 'name' | 'contract'>,
   learned: LearnedPaths,
   isMended: boolean,
-  dialect = DUCKDB_VIEWS,
 ): BatchView[] {
   const views: BatchView[] = [];
-  const rejected = `${isMended ? identifier(REJECTED_MEMBER) : dialect.noTexts} as _rejected`;
+  const rejected = `${isMended ? identifier(REJECTED_MEMBER) : 'cast(null as varchar[])'} as _rejected`;
   const down = (path: string): readonly string[] => HANDED_DOWN[`${stream}:${path}`] ?? [];
   const view = (name: string, entity: ContractNode, from: string, isOpen = true): void => {
-    const own = isOpen ? learnedOf(entity, contract, learned, dialect) : [];
-    const extra = own.length === 0 ? 'cast(null as string)' : dialect.extra(own);
+    const extra = extraSql(isOpen ? learnedOf(entity, contract, learned) : []);
     const added = [...down(entity.path), `${extra} as _extra`, rejected];
     const materialized = name !== RECORDS && children(entity).length > MOST_UNNESTED;
     views.push({ name, sql: `select *, ${added.join(', ')} from ${from}`, materialized });
@@ -104,7 +71,8 @@ export function planViews(
         view(member.path, member, `(${members})`, false);
         continue;
       }
-      view(member.element.path, member.element, `(${dialect.elements(columns, list, from)})`);
+      const elements = `select ${columns}, generate_subscripts(${list}, 1) as _position, unnest(${list}, max_depth := 2) from ${from}`;
+      view(member.element.path, member.element, `(${elements})`);
       add(member.element, identifier(member.element.path), carried);
     }
   };
@@ -119,30 +87,41 @@ const children = (node: ContractNode): ContractNode[] =>
 
 const alias = (column: string): string => column.slice(column.lastIndexOf(' ') + 1);
 
+/** A learned member of an entity: its key in `extra`, which is its path from the entity, and the SQL of its value. */
+interface ExtraEntry {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** SQL of one JSON object of the entries that are not null, or null. */
+function extraSql(given: readonly ExtraEntry[]): string {
+  if (given.length === 0) return 'cast(null as varchar)';
+  const entries = given.map(({ key, value }) => `{key: ${literal(key)}, value: ${value}}`);
+  const present = `list_filter([${entries.join(', ')}], lambda entry : entry.value is not null)`;
+  return `case when len(${present}) > 0 then cast(to_json(map_from_entries(${present})) as varchar) end`;
+}
+
 /** The learned members below an entity, but not below a list in it. */
-function learnedOf(
-  entity: ContractNode,
-  contract: ContractNode,
-  learned: LearnedPaths,
-  dialect: ViewDialect,
-): ExtraEntry[] {
+function learnedOf(entity: ContractNode, contract: ContractNode, learned: LearnedPaths): ExtraEntry[] {
   const prefix = entity.path === '' ? '' : `${entity.path}.`;
   return learned
     .filter((path) => path.startsWith(prefix) && !path.slice(prefix.length).includes('[]'))
     .map((path) => {
       const key = path.slice(prefix.length);
-      return { path, key, value: access(key, entity, contract, dialect) };
+      return { key, value: access(key, entity, contract) };
     });
 }
 
 /** SQL that reads a path below an entity; inside a field kept as JSON it goes on as a JSON path. */
-function access(path: string, entity: ContractNode, contract: ContractNode, dialect: ViewDialect): string {
+function access(path: string, entity: ContractNode, contract: ContractNode): string {
   const [first = '', ...steps] = path.split('.');
   let sql = identifier(first);
   let at = entity.path === '' ? first : `${entity.path}.${first}`;
   for (const step of steps) {
     const isJson = nodeAt(contract, at)?.duckdb === 'JSON';
-    sql = isJson ? dialect.jsonMember(sql, step) : `${sql}.${identifier(step)}`;
+    sql = isJson
+      ? `json_extract(${sql}, ${literal(`$."${step.replaceAll('"', '\\"')}"`)})`
+      : `${sql}.${identifier(step)}`;
     at = `${at}.${step}`;
   }
   return sql;

@@ -11,8 +11,6 @@ const definition = z.strictObject({
   key: z.array(z.string()),
   kind: z.enum(['table', 'view']).default('table'),
   columns: z.record(z.string(), z.string()),
-  /** Why Spark does not run it; the other rules give the same rows there. */
-  only_duckdb: z.string().optional(),
 });
 
 /** A rule of reconcile: one SELECT over the relations of `base`, `stage`, `current`, `next` and `run`. */

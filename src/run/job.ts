@@ -59,8 +59,6 @@ export interface JobOptions {
   readonly modelling?: Partial<Modelling>;
   /** `reference`: walk into catalog entries without a vehicle in the feed, too. Default false. */
   readonly everything?: boolean | undefined;
-  /** `rebuild`: what types and flattens the landed records. Default `duckdb`. */
-  readonly engine?: 'duckdb' | 'spark' | undefined;
 }
 
 /** A running pipeline: its folders, its database, and what it collects for the summary. */

@@ -15,7 +15,6 @@ import type { Job } from './job.js';
  * @param changes selects the records to load; without it whole pages are loaded
  * @param walk lands and adds further pages, and returns the manifest of the pass
  * @param onPage called for each page that was landed before
- * @param stagedBefore pages whose records another engine has staged
  */
 export async function loadPass(
   job: Job,
@@ -23,10 +22,9 @@ export async function loadPass(
   changes: Changes | undefined,
   walk: (add: (page: LandedPage) => void) => Promise<PassManifest>,
   onPage: (page: LandedPage) => void = () => undefined,
-  stagedBefore?: ReadonlySet<LandedPage>,
 ): Promise<void> {
   const { warn } = job.reporter;
-  const loader = new Loader({ ...job, pass, changes, stagedBefore, warn });
+  const loader = new Loader({ ...job, pass, changes, warn });
   try {
     for await (const page of comparedPages(job, pass)) {
       changes?.acceptLanded(pass.folder, page);
@@ -61,7 +59,7 @@ async function addPass(job: Job, loaded: LoadedPass): Promise<void> {
 }
 
 /** The landed pages of a pass. Pages that were compared with another contract are compared with the present one. */
-export async function* comparedPages(job: Job, pass: Pass): AsyncGenerator<LandedPage> {
+async function* comparedPages(job: Job, pass: Pass): AsyncGenerator<LandedPage> {
   const { stream: name, contract } = pass.manifest;
   const isSame = contract === contractFingerprint(name);
   for (const landed of pass.pages) {

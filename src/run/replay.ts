@@ -21,12 +21,7 @@ import { type Merged, reconcileInto } from './merge.js';
 export interface Night {
   readonly runId: string;
   readonly passes: readonly Pass[];
-  /** Pages whose records Spark has staged. */
-  readonly stagedBefore?: ReadonlySet<LandedPage>;
 }
-
-/** Folder of the staged rows of a night. */
-export const stageOf = (job: Job, runId: string): string => join(job.work, `stage-${runId}`);
 
 /**
  * The nights in landing, oldest first. Their pages were compared with their checksums. Throws LAND_FAILED if a page is
@@ -134,7 +129,7 @@ export async function replay(
   base: BaseState | undefined,
 ): Promise<Merged> {
   const { runId } = night;
-  const stage = stageOf(job, runId);
+  const stage = join(job.work, `stage-${runId}`);
   makeFolder(stage);
   const own: Job = { ...job, stage, passes: [] };
   for (const pass of night.passes) {
@@ -144,7 +139,7 @@ export async function replay(
     const changes = stream === 'cars' ? watchChanges(job, undefined, pass_id) : undefined;
     const walked = async () => pass.manifest;
     const onPage = (page: LandedPage): void => report(page, pass.pages.length);
-    await loadPass(own, pass, changes, walked, onPage, night.stagedBefore);
+    await loadPass(own, pass, changes, walked, onPage);
   }
   const startedAt = own.passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
   // The shrink guard decided in that night.

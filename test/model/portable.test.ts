@@ -5,15 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
 import { readModels } from '../../src/model/model-files.js';
 import { planModelTests } from '../../src/model/test-sql.js';
-import { rules } from '../../src/reconcile/rules.js';
-import { OWN_FUNCTIONS, onlyDuckDB } from './portable.js';
+import { onlyDuckDB } from './portable.js';
 
 const connection = await (await DuckDBInstance.create()).connect();
 
-/** Rules that Spark does not run. Their .yml says why. */
-const ofDuckDB = new Set(rules.flatMap(({ name, only_duckdb }) => (only_duckdb === undefined ? [] : [name])));
-
-const files = ['flatten', 'members', 'marts', 'checks', 'reconcile'].flatMap((folder) =>
+const files = ['marts', 'checks'].flatMap((folder) =>
   readdirSync(join(packageRoot, 'sql', folder))
     .filter((file) => file.endsWith('.sql'))
     .map((file) => `${folder}/${file}`),
@@ -21,14 +17,7 @@ const files = ['flatten', 'members', 'marts', 'checks', 'reconcile'].flatMap((fo
 
 describe('SQL that both DuckDB and Spark run', () => {
   it.each(files)('%s', async (file) => {
-    const found = await onlyDuckDB(connection, readFileSync(join(packageRoot, 'sql', file), 'utf8'));
-    if (!ofDuckDB.has(file.replace(/^.*\/\d+_|\.sql$/g, ''))) expect(found).toEqual([]);
-    else expect(found, 'a file that is an exception without need').not.toEqual([]);
-  });
-
-  it.each(['json_forms', 'report_dates'])('has the functions of %s in both engines', (name) => {
-    const ofSpark = OWN_FUNCTIONS.get(`${name}.spark.sql`);
-    expect(ofSpark).toEqual(expect.arrayContaining([...(OWN_FUNCTIONS.get(`${name}.sql`) ?? [''])]));
+    expect(await onlyDuckDB(connection, readFileSync(join(packageRoot, 'sql', file), 'utf8'))).toEqual([]);
   });
 
   it('covers the data tests of a model too', async () => {

@@ -1,7 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { packageRoot } from '../../src/config/package-root.js';
 import { treeOf } from '../../src/model/references.js';
 
 /**
@@ -18,17 +15,6 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
     // The parser turns `interval '1' day` and the like into these.
     'to_days/1 to_hours/1 to_minutes/1 to_months/1 to_years/1 trunc/1',
   ].flatMap((line) => line.split(' ')),
-);
-
-/** The functions that sql/functions defines, by file. */
-export const OWN_FUNCTIONS: ReadonlyMap<string, readonly string[]> = new Map(
-  readdirSync(join(packageRoot, 'sql', 'functions')).map((file) => {
-    const sql = readFileSync(join(packageRoot, 'sql', 'functions', file), 'utf8');
-    return [file, [...sql.matchAll(/^create .*(?:macro|function) (\w+)/gm)].map(([, name = '']) => name)];
-  }),
-);
-const OWN: ReadonlySet<string> = new Set(
-  [...OWN_FUNCTIONS].flatMap(([file, names]) => (file.endsWith('.spark.sql') ? [] : names)),
 );
 
 /**
@@ -102,7 +88,7 @@ function* problemsOf(node: Node): Generator<string> {
 function* ofExpression({ class: kind, type, function_name: name, ...node }: Node): Generator<string> {
   if (kind === 'FUNCTION' || kind === 'WINDOW') {
     const call = `${name}/${Object(node.children).length}`;
-    if (!FUNCTIONS.has(call) && !OWN.has(String(name))) yield INSTEAD[call] ?? `function ${call}`;
+    if (!FUNCTIONS.has(call)) yield INSTEAD[call] ?? `function ${call}`;
     const [part] = name === 'date_part' ? Object(node.children) : [];
     if (part !== undefined && !PARTS.has(Object(part.value).value))
       yield 'a part of a date that Spark may count otherwise';

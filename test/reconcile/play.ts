@@ -67,7 +67,7 @@ async function fill(
 }
 
 /** The relations of a schema that an SQL text reads. */
-export const readsOf = (sql: string, state: string): string[] =>
+const readsOf = (sql: string, state: string): string[] =>
   [...sql.matchAll(new RegExp(`\\b${state}\\.(\\w+)`, 'g'))].map(([, name = '']) => name);
 
 /** The rules that any rule on the rows of `current` depends on. */

@@ -27,12 +27,6 @@ export const run = command({
       default: false,
       describe: 'reference: walk into catalog entries without a vehicle in the feed, too',
     },
-    engine: {
-      choices: ['duckdb', 'spark'] as const,
-      default: 'duckdb' as const,
-      describe:
-        'rebuild: what types and flattens the landed records; Spark by the command of LOTLAKE_SPARK_SUBMIT',
-    },
     'allow-shrink': { type: 'boolean', describe: 'archive for absence past the shrink guard' },
     'allow-skew': {
       type: 'boolean',
@@ -50,7 +44,7 @@ export const run = command({
     'log-file': { type: 'string', describe: 'file that gets the log, too' },
   },
   async run(given, effects) {
-    const { pipeline, sandbox, everything, engine, verbose, quiet, json, print } = given;
+    const { pipeline, sandbox, everything, verbose, quiet, json, print } = given;
     const { allowShrink, allowSkew, iceberg, sources, logFormat, logFile } = given;
     const input = { ...given.input, allowShrink, allowSkew, iceberg, sources, logFormat, logFile };
     const defaults = sandbox ? SANDBOX : {};
@@ -78,7 +72,7 @@ export const run = command({
         if (!sandbox) mirror = await mirrorRun({ config, reporter }, effects);
         return mirror.error;
       };
-      const job = { config, settings: inForce, reporter, now, after, everything, engine };
+      const job = { config, settings: inForce, reporter, now, after, everything };
       const result = await pipelines[pipeline]({ ...job, signal: effects.signal });
       return { result, report, mirror };
     };
