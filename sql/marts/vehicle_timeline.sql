@@ -1,206 +1,33 @@
-with lake_lots as (
-    select
-        lots.lot_id,
-        lots.vehicle_id,
-        lots.domain_id,
-        trim(lots.lot) as lot,
-        coalesce(lots.created_at, lots.first_seen_at) as listed_at,
-        lots.first_seen_at,
-        lots.odometer_km,
-        odometer_readings.odometer_km as reading_km,
-        lot_groups.title_name,
-        lot_groups.damage_main,
-        lots.bid,
-        lots.bid_updated_at,
-        lots.buy_now,
-        lots.buy_now_updated_at,
-        lots.seller_reserve_price,
-        lots.seller_reserve_updated_at,
-        lots.archived,
-        lots.archived_at,
-        lots.archived_by,
-        lot_groups.currency
-    from lots
-    inner join lot_groups on lot_groups.lot_id = lots.lot_id
-    left join odometer_readings on odometer_readings.lot_id = lots.lot_id
-    where lots.vehicle_id is not null
-),
-archive_only_lots as (
-    select
-        archived_lots.lot_id,
-        max(archived_lots.vehicle_id) as vehicle_id,
-        cast(max(archived_lots.domain_id) as bigint) as domain_id,
-        max(trim(archived_lots.lot)) as lot
-    from archived_lots
-    left join lots on lots.lot_id = archived_lots.lot_id
-    where lots.lot_id is null and archived_lots.vehicle_id is not null
-    group by archived_lots.lot_id
-),
-source_lots as (
-    select * from lake_lots
-    union all
-    select
-        archive_only_lots.lot_id,
-        archive_only_lots.vehicle_id,
-        archive_only_lots.domain_id,
-        archive_only_lots.lot,
-        null,
-        null,
-        null,
-        null,
-        'unknown',
-        'unknown',
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        false,
-        null,
-        null,
-        currencies.currency
-    from archive_only_lots
-    left join currencies
-        on currencies.domain_id = archive_only_lots.domain_id and currencies.country_iso = 'unknown'
-),
-changes as (
-    select
-        lot_id,
-        field,
-        case field when 'bid' then 31 when 'buy_now' then 32 when 'seller_reserve_price' then 33 end as amount_step,
-        seen_at,
-        old_value,
-        new_value,
-        lag(seen_at) over lot_fields is null as is_first,
-        lead(seen_at) over lot_fields is null as is_last
-    from lot_changes
-    where field in ('bid', 'buy_now', 'seller_reserve_price', 'odometer_km', 'archived', 'vehicle_id')
-    window lot_fields as (partition by lot_id, field order by seen_at nulls last)
-),
-first_changes as (
-    select lot_id, field, amount_step, old_value from changes where is_first
-),
-deciding_prices as (
+with deciding_prices as (
     select price_id from sales where price_id is not null
 ),
-archived_in_feed as (
-    select distinct lot_id from archived_lots
+in_archive_feed as (
+    select lot_id from archived_lots group by lot_id
 ),
-last_amounts as (
-    select lot_id, 31 as step, bid as amount, coalesce(bid_updated_at, first_seen_at) as stated_at
-    from source_lots
-    where bid > 0
-    union all
-    select lot_id, 32, buy_now, coalesce(buy_now_updated_at, first_seen_at)
-    from source_lots
-    where buy_now > 0
-    union all
-    select lot_id, 33, seller_reserve_price, coalesce(seller_reserve_updated_at, first_seen_at)
-    from source_lots
-    where seller_reserve_price > 0
-),
-amounts as (
-    -- A lot says when its amounts were last updated. Of an amount that changed, lotlake knows when it saw each value.
-    select
-        last_amounts.lot_id,
-        last_amounts.step,
-        last_amounts.stated_at,
-        'lots' as evidence_table,
-        cast(null as string) as evidence_id,
-        last_amounts.amount,
-        'as the lot says' as description
-    from last_amounts
-    left join first_changes
-        on first_changes.lot_id = last_amounts.lot_id and first_changes.amount_step = last_amounts.step
-    where first_changes.lot_id is null
-    union all
-    select
-        source_lots.lot_id,
-        first_changes.amount_step,
-        source_lots.first_seen_at,
-        'lot_changes',
-        first_changes.field,
-        try_cast(first_changes.old_value as double),
-        'when first seen'
-    from first_changes
-    inner join source_lots on source_lots.lot_id = first_changes.lot_id
-    where first_changes.amount_step is not null and try_cast(first_changes.old_value as double) > 0
-    union all
+-- Each CTE is read once, so that a filter on one vehicle reaches the tables.
+evidence_of_lots as (
     select
         lot_id,
-        amount_step,
-        seen_at,
-        'lot_changes',
         field,
-        nullif(try_cast(new_value as double), 0),
-        'before ' || coalesce(old_value, 'none')
-    from changes
-    where amount_step is not null
-),
-lot_events as (
-    -- the odometer is what it read before its first change; a reading that the source replaced was a mistake
-    select
-        source_lots.lot_id,
-        'listed' as event,
-        10 as step,
-        source_lots.listed_at as occurred_at,
-        'lots' as evidence_table,
-        cast(null as string) as evidence_id,
+        seen_at as occurred_at,
+        'lot_changes' as evidence_table,
+        field as evidence_id,
+        old_value,
+        new_value,
         cast(null as double) as amount,
-        case
-            when first_changes.lot_id is null then source_lots.odometer_km
-            else try_cast(first_changes.old_value as bigint)
-        end as odometer_km,
-        case when first_changes.lot_id is null then source_lots.reading_km end as reading_km,
-        source_lots.title_name || ', ' || source_lots.damage_main as description
-    from source_lots
-    left join first_changes on first_changes.lot_id = source_lots.lot_id and first_changes.field = 'odometer_km'
-    union all
-    select
-        changes.lot_id,
-        'odometer',
-        20,
-        changes.seen_at,
-        'lot_changes',
-        changes.field,
-        null,
-        try_cast(changes.new_value as bigint),
-        case when changes.is_last then source_lots.reading_km end,
-        'before ' || coalesce(changes.old_value, 'none')
-    from changes
-    inner join source_lots on source_lots.lot_id = changes.lot_id
-    where changes.field = 'odometer_km'
-    union all
-    select
-        amounts.lot_id,
-        case
-            when amounts.step = 31 then 'bid'
-            when amounts.step = 33 then 'reserve'
-            when source_lots.domain_id = 12 then 'asking_price'
-            else 'buy_now'
-        end,
-        amounts.step,
-        amounts.stated_at,
-        amounts.evidence_table,
-        amounts.evidence_id,
-        amounts.amount,
-        null,
-        null,
-        amounts.description
-    from amounts
-    inner join source_lots on source_lots.lot_id = amounts.lot_id
+        cast(null as string) as description
+    from lot_changes
+    where field in ('bid', 'buy_now', 'seller_reserve_price', 'odometer_km', 'archived', 'vehicle_id')
     union all
     select
         prices.lot_id,
-        'price_entry',
-        40,
+        'price',
         prices.sale_date,
         'prices',
         prices.price_id,
+        null,
+        null,
         nullif(prices.bid, 0),
-        null,
-        null,
         coalesce(nullif(trim(prices.status_name), ''), 'unknown')
     from prices
     left join deciding_prices on deciding_prices.price_id = prices.price_id
@@ -209,20 +36,18 @@ lot_events as (
     select
         lot_id,
         outcome,
-        50,
         sale_date,
         'sales',
         cast(attempt as string),
+        null,
+        null,
         amount,
-        null,
-        null,
         coalesce(trust_basis, trust_reason)
     from sales
     union all
     select
         lot_id,
-        'archived',
-        60,
+        'archived_feed',
         archived_at,
         'archived_lots',
         null,
@@ -231,91 +56,161 @@ lot_events as (
         null,
         coalesce(nullif(trim(status_name), ''), 'unknown')
     from archived_lots
+),
+-- What a lot says now of each field whose changes are events.
+statements as (
+    select
+        lots.lot_id,
+        lots.vehicle_id,
+        lots.domain_id,
+        trim(lots.lot) as lot,
+        lot_groups.currency,
+        odometer_readings.odometer_km as reading_km,
+        fields.field,
+        case fields.field
+            when 'bid' then coalesce(lots.bid_updated_at, lots.first_seen_at)
+            when 'buy_now' then coalesce(lots.buy_now_updated_at, lots.first_seen_at)
+            when 'seller_reserve_price' then coalesce(lots.seller_reserve_updated_at, lots.first_seen_at)
+            when 'odometer_km' then coalesce(lots.created_at, lots.first_seen_at)
+            when 'archived'
+            then case when lots.archived and in_archive_feed.lot_id is null then lots.archived_at end
+        end as occurred_at,
+        lots.first_seen_at,
+        case fields.field
+            when 'bid' then lots.bid
+            when 'buy_now' then lots.buy_now
+            when 'seller_reserve_price' then lots.seller_reserve_price
+        end as amount,
+        lots.odometer_km,
+        case fields.field
+            when 'odometer_km' then lot_groups.title_name || ', ' || lot_groups.damage_main
+            when 'archived' then coalesce(lots.archived_by, 'unknown')
+            else 'as the lot says'
+        end as description
+    from lots
+    inner join lot_groups on lot_groups.lot_id = lots.lot_id
+    left join odometer_readings on odometer_readings.lot_id = lots.lot_id
+    left join in_archive_feed on in_archive_feed.lot_id = lots.lot_id
+    cross join (values ('bid'), ('buy_now'), ('seller_reserve_price'), ('odometer_km'), ('archived')) as fields (field)
+    where lots.vehicle_id is not null
+),
+lot_rows as (
+    select
+        known_lots.vehicle_id,
+        known_lots.domain_id,
+        evidence_of_lots.lot_id,
+        known_lots.lot,
+        known_lots.currency,
+        known_lots.reading_km,
+        evidence_of_lots.field,
+        evidence_of_lots.evidence_table,
+        evidence_of_lots.evidence_id,
+        evidence_of_lots.occurred_at,
+        case when evidence_of_lots.evidence_table = 'lot_changes' then evidence_of_lots.occurred_at end as changed_at,
+        null as first_seen_at,
+        evidence_of_lots.old_value,
+        evidence_of_lots.new_value,
+        evidence_of_lots.amount,
+        cast(null as bigint) as odometer_km,
+        evidence_of_lots.description
+    from evidence_of_lots
+    inner join known_lots on known_lots.lot_id = evidence_of_lots.lot_id
     union all
     select
-        source_lots.lot_id,
-        'archived',
-        60,
-        source_lots.archived_at,
+        vehicle_id,
+        domain_id,
+        lot_id,
+        lot,
+        currency,
+        reading_km,
+        field,
         'lots',
         null,
+        occurred_at,
+        null,
+        first_seen_at,
         null,
         null,
-        null,
-        coalesce(source_lots.archived_by, 'unknown')
-    from source_lots
-    left join archived_in_feed on archived_in_feed.lot_id = source_lots.lot_id
-    where source_lots.archived and archived_in_feed.lot_id is null
-    union all
+        amount,
+        odometer_km,
+        description
+    from statements
+),
+lot_rows_in_order as (
+    select
+        *,
+        count(changed_at) over (partition by vehicle_id, lot_id, field) > 0 as has_changed,
+        first_value(old_value) over (
+            partition by vehicle_id, lot_id, field
+            order by changed_at nulls last
+            rows between unbounded preceding and unbounded following
+        ) as value_before,
+        lead(changed_at) over (partition by vehicle_id, lot_id, field order by changed_at nulls last) is null as is_last
+    from lot_rows
+),
+lot_events as (
+    -- Of a field that changed, lotlake knows when it saw each value; the first one when it first saw the lot. The odometer is
+    -- what it read before its first change, since a reading that the source replaced was a mistake.
+    select
+        vehicle_id,
+        case
+            when field in ('bid', 'odometer') then field
+            when field = 'buy_now' and domain_id = 12 then 'asking_price'
+            when field = 'buy_now' then 'buy_now'
+            when field = 'seller_reserve_price' then 'reserve'
+            when field = 'odometer_km' then case evidence_table when 'lots' then 'listed' else 'odometer' end
+            when field = 'archived' then case when new_value <> 'true' then 'returned' else 'archived' end
+            when field = 'archived_feed' then 'archived'
+            when field = 'vehicle_id' then 'moved'
+            when field = 'price' then 'price_entry'
+            else field
+        end as event,
+        case
+            when evidence_table = 'lots' and field = 'odometer_km' then 10
+            when field = 'odometer_km' then 20
+            when field = 'bid' then 31
+            when field = 'buy_now' then 32
+            when field = 'seller_reserve_price' then 33
+            when field = 'price' then 40
+            when field in ('archived', 'archived_feed') then 60
+            when field = 'vehicle_id' then 70
+            else 50
+        end as step,
+        is_amount,
+        case when evidence_table = 'lots' and is_amount and has_changed then first_seen_at else occurred_at end as occurred_at,
+        domain_id,
+        lot_id,
+        lot,
+        case when evidence_table = 'lots' and is_amount and has_changed then 'lot_changes' else evidence_table end as evidence_table,
+        case when evidence_table = 'lots' and is_amount and has_changed then field else evidence_id end as evidence_id,
+        case
+            when not is_amount then amount
+            when evidence_table = 'lot_changes' then nullif(try_cast(new_value as double), 0)
+            when has_changed then try_cast(value_before as double)
+            else amount
+        end as amount,
+        currency,
+        case
+            when field <> 'odometer_km' then null
+            when evidence_table = 'lot_changes' then try_cast(new_value as bigint)
+            when has_changed then try_cast(value_before as bigint)
+            else odometer_km
+        end as odometer_km,
+        case
+            when field = 'odometer_km' and (case evidence_table when 'lots' then not has_changed else is_last end) then reading_km
+        end as reading_km,
+        case
+            when evidence_table = 'lot_changes' then case field
+                when 'vehicle_id' then 'from vehicle ' || coalesce(old_value, 'unknown')
+                when 'archived' then 'as lotlake saw it'
+                else 'before ' || coalesce(old_value, 'none')
+            end
+            when evidence_table = 'lots' and is_amount and has_changed then 'when first seen'
+            else description
+        end as description
+    from (select *, field in ('bid', 'buy_now', 'seller_reserve_price') as is_amount from lot_rows_in_order) as rows
     -- the last archiving stands in archived_lots or lots
-    select
-        lot_id,
-        case new_value when 'true' then 'archived' else 'returned' end,
-        60,
-        seen_at,
-        'lot_changes',
-        field,
-        null,
-        null,
-        null,
-        'as lotlake saw it'
-    from changes
-    where field = 'archived' and not (new_value = 'true' and is_last)
-    union all
-    select
-        lot_id,
-        'moved',
-        70,
-        seen_at,
-        'lot_changes',
-        field,
-        null,
-        null,
-        null,
-        'from vehicle ' || coalesce(old_value, 'unknown')
-    from changes
-    where field = 'vehicle_id'
-),
-lots_by_number as (
-    select vehicle_id, domain_id, lot, max(lot_id) as lot_id from source_lots group by vehicle_id, domain_id, lot
-),
-reports as (
-    -- Reports stay that are no longer delivered: most go because their listing ends.
-    select
-        'inspection' as event,
-        1 as step,
-        'inspections' as evidence_table,
-        vehicle_id,
-        domain_id,
-        listing_id,
-        report_id,
-        gone_at,
-        created_at,
-        coalesce(inspected_at, created_at) as occurred_at,
-        coalesce(inspected_at_local, created_at_local) as occurred_local,
-        vehicle_snapshot_mileage_km as odometer_km,
-        'overall ' || coalesce(nullif(trim(conclusions_overall_result_key), ''), 'unknown')
-            || ', accident ' || coalesce(nullif(trim(conclusions_accident_status_key), ''), 'unknown') as description
-    from inspections
-    where vehicle_id is not null
-    union all
-    select
-        'history_report',
-        2,
-        'history_reports',
-        vehicle_id,
-        domain_id,
-        listing_id,
-        report_id,
-        gone_at,
-        created_at,
-        coalesce(checked_at, created_at),
-        coalesce(checked_at_local, created_at_local),
-        vehicle_snapshot_mileage_km,
-        'claims ' || coalesce(cast(summary_insurance_claim_count as string), 'unknown')
-            || ', owner changes ' || coalesce(cast(summary_owner_change_count as string), 'unknown')
-    from history_reports
-    where vehicle_id is not null
+    where not (evidence_table = 'lot_changes' and field = 'archived' and new_value = 'true' and is_last)
 ),
 report_entries as (
     select
@@ -364,24 +259,47 @@ report_entries as (
     where trim(result_key) = 'present'
 ),
 report_events as (
+    -- Reports stay that are no longer delivered: most go because their listing ends.
     select
-        event,
-        step,
-        evidence_table,
+        'inspection' as event,
+        1 as step,
+        'inspections' as evidence_table,
         vehicle_id,
         domain_id,
         listing_id,
         report_id,
         cast(null as bigint) as position,
-        occurred_at,
-        occurred_local,
+        coalesce(inspected_at, created_at) as occurred_at,
+        coalesce(inspected_at_local, created_at_local) as occurred_local,
         -- the odometer was read at some time up to then
         created_at as read_at,
         cast(null as double) as amount,
         cast(null as string) as currency,
-        odometer_km,
-        description
-    from reports
+        vehicle_snapshot_mileage_km as odometer_km,
+        'overall ' || coalesce(nullif(trim(conclusions_overall_result_key), ''), 'unknown')
+            || ', accident ' || coalesce(nullif(trim(conclusions_accident_status_key), ''), 'unknown') as description
+    from inspections
+    where vehicle_id is not null
+    union all
+    select
+        'history_report',
+        2,
+        'history_reports',
+        vehicle_id,
+        domain_id,
+        listing_id,
+        report_id,
+        null,
+        coalesce(checked_at, created_at),
+        coalesce(checked_at_local, created_at_local),
+        created_at,
+        null,
+        null,
+        vehicle_snapshot_mileage_km,
+        'claims ' || coalesce(cast(summary_insurance_claim_count as string), 'unknown')
+            || ', owner changes ' || coalesce(cast(summary_owner_change_count as string), 'unknown')
+    from history_reports
+    where vehicle_id is not null
     union all
     -- an entry that its report no longer lists was a mistake
     select
@@ -393,44 +311,52 @@ report_events as (
         reports.listing_id,
         reports.report_id,
         report_entries.position,
-        case when report_entries.step = 3 then reports.occurred_at else report_entries.occurred_at end,
-        case when report_entries.step = 3 then reports.occurred_local else report_entries.occurred_local end,
+        case
+            when report_entries.step = 3 then coalesce(reports.checked_at, reports.created_at)
+            else report_entries.occurred_at
+        end,
+        case
+            when report_entries.step = 3 then coalesce(reports.checked_at_local, reports.created_at_local)
+            else report_entries.occurred_local
+        end,
         case when length(report_entries.occurred_local) >= 10 then report_entries.occurred_at end,
         report_entries.amount,
         report_entries.currency,
         report_entries.odometer_km,
         report_entries.description
     from report_entries
-    inner join reports
-        on reports.step = 2
-        and reports.report_id = report_entries.report_id
+    inner join history_reports as reports
+        on reports.report_id = report_entries.report_id
         and reports.listing_id is not distinct from report_entries.listing_id
         and reports.domain_id is not distinct from report_entries.domain_id
         and reports.gone_at is not distinct from report_entries.gone_at
+    where reports.vehicle_id is not null
+),
+lots_by_number as (
+    select vehicle_id, domain_id, lot, max(lot_id) as lot_id from known_lots group by vehicle_id, domain_id, lot
 ),
 events_of_vehicles as (
     select
-        source_lots.vehicle_id,
-        lot_events.event,
-        lot_events.step,
-        lot_events.occurred_at,
+        vehicle_id,
+        event,
+        step,
+        occurred_at,
         cast(null as string) as occurred_local,
         'datetime' as date_precision_key,
-        source_lots.domain_id,
-        lot_events.lot_id,
-        source_lots.lot,
-        lot_events.evidence_table,
-        lot_events.evidence_id,
+        domain_id,
+        lot_id,
+        lot,
+        evidence_table,
+        evidence_id,
         cast(null as bigint) as position,
-        lot_events.amount,
-        case when lot_events.amount is not null then source_lots.currency end as currency,
-        lot_events.odometer_km,
-        lot_events.reading_km,
-        cast(lot_events.occurred_at as date) as read_on,
-        lot_events.description
+        amount,
+        case when amount is not null then currency end as currency,
+        odometer_km,
+        reading_km,
+        cast(occurred_at as date) as read_on,
+        description
     from lot_events
-    inner join source_lots on source_lots.lot_id = lot_events.lot_id
-    where lot_events.occurred_at is not null
+    where occurred_at is not null and not (is_amount and description in ('as the lot says', 'when first seen') and not coalesce(amount > 0, false))
     union all
     select
         report_events.vehicle_id,
@@ -468,86 +394,85 @@ events_of_vehicles as (
         and lots_by_number.domain_id = report_events.domain_id
         and lots_by_number.lot = report_events.listing_id
 ),
-reading_days as (
+by_day as (
     -- readings of one day are in no order; the highest of them stands for the day
-    select vehicle_id, read_on, min(reading_km) as lowest_km, max(reading_km) as km
+    select
+        *,
+        reading_km is not null as is_reading,
+        cast(read_on - date '1970-01-01' as bigint) as read_day,
+        max(reading_km) over (partition by vehicle_id, read_on) as day_km
     from events_of_vehicles
-    where reading_km is not null
-    group by vehicle_id, read_on
 ),
 neighbours as (
     select
         *,
-        lag(km) over vehicle_days as km_before,
-        lead(km) over vehicle_days as km_after,
-        cast(read_on - lag(read_on) over vehicle_days as bigint) as days_since
-    from reading_days
-    window vehicle_days as (partition by vehicle_id order by read_on nulls last)
+        last_value(day_km) over (
+            partition by vehicle_id, is_reading
+            order by read_day nulls last
+            range between unbounded preceding and 1 preceding
+        ) as km_before,
+        last_value(read_day) over (
+            partition by vehicle_id, is_reading
+            order by read_day nulls last
+            range between unbounded preceding and 1 preceding
+        ) as day_before,
+        first_value(day_km) over (
+            partition by vehicle_id, is_reading
+            order by read_day nulls last
+            range between 1 following and unbounded following
+        ) as km_after
+    from by_day
 ),
-judged_days as (
+judged as (
     select
-        vehicle_id,
-        read_on,
-        lowest_km,
-        km,
+        *,
         -- a drop by 1.609 is one distance in kilometres and in miles: neither reading counts
-        coalesce(km_before / km between 1.577 and 1.642, false)
-        or coalesce(km / km_after between 1.577 and 1.642, false) as is_other_unit,
+        coalesce(km_before / day_km between 1.577 and 1.642, false)
+        or coalesce(day_km / km_after between 1.577 and 1.642, false) as is_other_unit,
         -- a rise by more than 1,000 km a day is a mistake
-        coalesce(km - km_before > 1000 * (1 + days_since), false) as is_leap
+        coalesce(day_km - km_before > 1000 * (1 + read_day - day_before), false) as is_leap
     from neighbours
 ),
 floors as (
     select
-        vehicle_id,
-        read_on,
-        lowest_km,
-        is_other_unit,
-        max(case when not is_other_unit and not is_leap then km end) over (
-            partition by vehicle_id
-            order by read_on nulls last
-            rows between unbounded preceding and 1 preceding
+        *,
+        max(case when not is_other_unit and not is_leap then day_km end) over (
+            partition by vehicle_id, is_reading
+            order by read_day nulls last
+            range between unbounded preceding and 1 preceding
         ) as highest_km
-    from judged_days
+    from judged
 ),
-rolled_back_days as (
-    select vehicle_id, read_on, highest_km from floors where lowest_km < highest_km - 1000 and not is_other_unit
+rollbacks as (
+    select *, coalesce(is_reading and not is_other_unit and reading_km < highest_km - 1000, false) as is_rollback from floors
 ),
 final as (
     select
-        events_of_vehicles.vehicle_id,
+        vehicle_id,
         cast(row_number() over (
-            partition by events_of_vehicles.vehicle_id
+            partition by vehicle_id
             order by
-                events_of_vehicles.occurred_at nulls last,
-                events_of_vehicles.step nulls last,
-                events_of_vehicles.lot_id nulls last,
-                events_of_vehicles.position nulls last,
-                events_of_vehicles.evidence_id nulls last
+                occurred_at nulls last,
+                step nulls last,
+                lot_id nulls last,
+                position nulls last,
+                evidence_id nulls last
         ) as bigint) as place,
-        events_of_vehicles.event,
-        events_of_vehicles.occurred_at,
-        events_of_vehicles.occurred_local,
-        events_of_vehicles.date_precision_key,
-        events_of_vehicles.domain_id,
-        events_of_vehicles.lot_id,
-        events_of_vehicles.lot,
-        events_of_vehicles.evidence_table,
-        events_of_vehicles.evidence_id,
-        events_of_vehicles.amount,
-        events_of_vehicles.currency,
-        events_of_vehicles.odometer_km,
-        case
-            when events_of_vehicles.reading_km is not null
-            then coalesce(events_of_vehicles.reading_km < rolled_back_days.highest_km - 1000, false)
-        end as odometer_rollback,
-        case
-            when events_of_vehicles.reading_km < rolled_back_days.highest_km - 1000 then rolled_back_days.highest_km
-        end as odometer_highest_km,
-        events_of_vehicles.description
-    from events_of_vehicles
-    left join rolled_back_days
-        on rolled_back_days.vehicle_id = events_of_vehicles.vehicle_id
-        and rolled_back_days.read_on = events_of_vehicles.read_on
+        event,
+        occurred_at,
+        occurred_local,
+        date_precision_key,
+        domain_id,
+        lot_id,
+        lot,
+        evidence_table,
+        evidence_id,
+        amount,
+        currency,
+        odometer_km,
+        case when is_reading then is_rollback end as odometer_rollback,
+        case when is_rollback then highest_km end as odometer_highest_km,
+        description
+    from rollbacks
 )
 select * from final

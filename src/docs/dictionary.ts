@@ -35,17 +35,19 @@ export interface TableEntry {
   readonly description: string;
   readonly grain: string;
   readonly key: readonly string[];
-  readonly rows: number;
+  /** Null for a view, which is computed when it is asked. */
+  readonly rows: number | null;
   readonly columns: readonly ColumnEntry[];
 }
 
-type Described = Pick<ManifestTable, 'columns' | 'rows'> & Partial<Pick<ManifestTable, 'partitioned'>>;
+type Described = Pick<ManifestTable, 'columns'> & Partial<Pick<ManifestTable, 'rows' | 'partitioned'>>;
 
 /** The tables and marts to describe, by name: those of a manifest, or of an empty lake. */
 export interface Contents extends Pick<Manifest, 'own'> {
   /** A table without `partitioned` is partitioned as this version of lotlake does it. */
   readonly tables: Readonly<Record<string, Described>>;
   readonly marts: Readonly<Record<string, Described>>;
+  readonly views: Readonly<Record<string, Described>>;
 }
 
 /** Descriptions of the columns that lotlake adds to every table of the feed, and beside the dates of reports. */
@@ -64,12 +66,13 @@ export function dictionary(contents: Contents): TableEntry[] {
     return { ...table, ...{ partitioned, kind: 'table', rows: stored?.rows ?? 0, columns } };
   });
   const marts = modellingOf(contents).models.map((model) => {
-    const stored = contents.marts[model.name];
+    const stored = contents.marts[model.name] ?? contents.views[model.name];
     const columns = (stored?.columns ?? []).map((column) => {
       const { description = '', unit } = model.columns[column.name] ?? {};
       return { ...column, description, unit };
     });
-    return entryOf('mart', model, stored, columns);
+    const isView = contents.marts[model.name] === undefined && model.name in contents.views;
+    return { ...entryOf('mart', model, stored, columns), ...(isView && { rows: null }) };
   });
   return [...tables, ...own, ...marts];
 }

@@ -3,7 +3,7 @@ import type { ManifestTable } from '../lake/manifest.js';
 import { columnsOf } from '../lake/schema.js';
 import { lakeTables, ownTables } from '../lake/tables.js';
 import { readSchemas } from '../load/batch.js';
-import { readModels } from '../model/model-files.js';
+import { type Model, readModels } from '../model/model-files.js';
 import { runModels } from '../model/run-models.js';
 import type { Contents } from './dictionary.js';
 
@@ -21,8 +21,16 @@ export async function createEmptyTables(session: Session): Promise<void> {
 export async function describeEmptyLake({ session, temp }: TemporarySession): Promise<Contents> {
   await createEmptyTables(session);
   await runModels(session.connection, { target: temp, parquet: () => 'format parquet' });
-  const described: Record<string, Pick<ManifestTable, 'columns' | 'rows'>> = {};
-  for (const { name } of [...lakeTables(), ...ownTables, ...readModels()])
-    described[name] = { columns: await columnsOf(session.connection, `from ${identifier(name)}`), rows: 0 };
-  return { tables: described, marts: described };
+  const describe = async (named: readonly { readonly name: string }[]) => {
+    const described: Record<string, Pick<ManifestTable, 'columns' | 'rows'>> = {};
+    for (const { name } of named)
+      described[name] = { columns: await columnsOf(session.connection, `from ${identifier(name)}`), rows: 0 };
+    return described;
+  };
+  const isView = ({ exists }: Model): boolean => exists === 'view';
+  return {
+    tables: await describe([...lakeTables(), ...ownTables]),
+    marts: await describe(readModels().filter((model) => !isView(model))),
+    views: await describe(readModels().filter(isView)),
+  };
 }

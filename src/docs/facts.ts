@@ -35,7 +35,7 @@ export async function columnFacts(
   table: Described,
 ): Promise<ReadonlyMap<string, ColumnFacts>> {
   const { columns, rows: total } = table;
-  if (total === 0 || columns.length === 0) return new Map();
+  if (total === 0 || total === null || columns.length === 0) return new Map();
   const counts = (await readValues(connection, table, columns, (name) => `count(${name})`))[0];
   const shown = columns.filter(
     ({ name }) => Number(counts?.[name]) > 0 && !HIDDEN.has(`${table.name}.${name}`),

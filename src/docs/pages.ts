@@ -79,7 +79,7 @@ function list(id: string, title: string, tables: readonly CatalogTable[]): Html 
   const head = html`<th>Name</th><th class="number">Rows</th><th>What it holds</th>`;
   const rows = tables.map(
     (table) =>
-      html`<tr><th scope="row"><a href="${pathOf(table)}"><code>${table.name}</code></a></th><td class="number" data-label="Rows">${count(table.rows)}</td><td>${firstSentence(table.description)}</td></tr>`,
+      html`<tr><th scope="row"><a href="${pathOf(table)}"><code>${table.name}</code></a></th><td class="number" data-label="Rows">${table.rows === null ? 'view' : count(table.rows)}</td><td>${firstSentence(table.description)}</td></tr>`,
   );
   return html`<h2 id="${id}">${title}</h2>
 ${tableOf('tables', head, rows)}`;
@@ -118,7 +118,7 @@ function factList(table: CatalogTable, site: Site): Html {
   const facts: readonly (readonly [string, Html | string])[] = [
     ['One row', table.grain.replace(/^one row /, '')],
     ['Key', codes(table.key)],
-    ['Rows', stored === undefined ? 'not in this snapshot' : count(stored.rows)],
+    ['Rows', rowsOf(table, site)],
     ['Stored', stored === undefined ? '' : `${counted(stored.files.length, 'file')}, ${size(stored.bytes)}`],
     ['Partitions', partitions === 0 ? '' : `${count(partitions)}, by domain_id and month`],
     ['Endpoints', stream === undefined ? '' : codes(endpointsOf(stream))],
@@ -129,6 +129,11 @@ function factList(table: CatalogTable, site: Site): Html {
   const known = facts.filter(([, value]) => value !== '');
   return html`<dl class="facts">
 ${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>`;
+}
+
+function rowsOf({ name, rows }: CatalogTable, { stored }: Site): string {
+  if (rows === null) return 'a view: computed when it is asked';
+  return stored[name] === undefined ? 'not in this snapshot' : count(rows);
 }
 
 const codes = (names: readonly string[]): Html => listed(names.map((name) => html`<code>${name}</code>`));

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../config/lotlake-error.js';
 import type { Manifest } from '../lake/manifest.js';
-import { runDataTests, type TestResult } from '../model/data-tests.js';
+import { isTestedNightly, runDataTests, type TestResult } from '../model/data-tests.js';
 import { type Modelling, modellingOf } from '../model/own-models.js';
 import { checkTests } from '../query/read-only.js';
 
@@ -22,7 +22,7 @@ export async function runEachTest(connection: DuckDBConnection, manifest: Pick<M
     }
   };
   const { models, checks } = modellingOf(manifest);
-  for (const model of models) await run(model.name, { models: [model], checks: [] });
+  for (const model of models.filter(isTestedNightly)) await run(model.name, { models: [model], checks: [] });
   for (const check of checks) await run(check.test, { models: [], checks: [check] });
   return { results, notRun };
 }

@@ -60,6 +60,15 @@ const tablesSchema = z
     { error: 'a file lies in the folder of another table' },
   );
 
+/** A model that is computed when it is asked, from tables, marts and views before it. */
+const viewSchema = z.object({
+  columns: z.array(z.object({ name, type: text })),
+  key: z.array(name),
+  sql: z.string(),
+  /** Tables, marts and views that its SELECT reads. */
+  reads: z.array(name),
+});
+
 const manifestSchema = z.object({
   snapshot_id: id,
   /** Version of the layout of tables, manifest and landing. */
@@ -90,6 +99,7 @@ const manifestSchema = z.object({
     .optional(),
   tables: tablesSchema,
   marts: tablesSchema,
+  views: z.record(name.lowercase(), viewSchema).default({}),
 });
 
 /** The members that are read first. A later format may have changed all others. */
@@ -102,6 +112,8 @@ export type LakeFile = Readonly<z.output<typeof fileSchema>>;
 
 export type ManifestTable = Readonly<z.output<typeof tableSchema>>;
 
+export type ManifestView = Readonly<z.output<typeof viewSchema>>;
+
 /** `manifest.json` of a snapshot: what it holds and which run made it. */
 export type Manifest = Readonly<z.output<typeof manifestSchema>>;
 
@@ -110,6 +122,10 @@ export const allTables = (manifest: Pick<Manifest, 'tables' | 'marts'>): Manifes
   ...manifest.tables,
   ...manifest.marts,
 });
+
+/** Names of all tables, marts and views of a manifest. */
+export const allNames = ({ tables, marts, views }: Manifest): string[] =>
+  [tables, marts, views].flatMap((each) => Object.keys(each));
 
 /** Files of all tables and marts of a manifest. */
 export const allFiles = (manifest: Manifest) =>

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../config/lotlake-error.js';
 import { isLink, linksBelow, realPlace } from '../config/owned.js';
-import { identifier, literal, scalar } from '../duck/session.js';
+import { identifier, literal, rows, scalar } from '../duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
 import { filesBelow } from './files.js';
@@ -175,6 +175,10 @@ export async function verifyWarehouse(
       const found = await countIn(connection, name);
       if (found !== `${table.rows} rows`) problems.push(warehouseProblem(name, `${table.rows} rows`, found));
     }
+    for (const name of Object.keys(manifest.views)) {
+      const found = await bindingOf(connection, name);
+      if (found !== undefined) problems.push(warehouseProblem(name, 'a view that can be asked', found));
+    }
     return { problems, warnings };
   } finally {
     await connection.run(`reset variable ${FOLDER}`);
@@ -187,6 +191,16 @@ const isCut = (size: number): boolean => (size - 3 * 4096) % (1 << 18) !== 0;
 
 function warehouseProblem(table: string, expected: string, found: string): Problem {
   return { table, file: WAREHOUSE, check: 'warehouse', expected, found };
+}
+
+/** Why a view cannot be asked; undefined if it can. */
+async function bindingOf(connection: DuckDBConnection, name: string): Promise<string | undefined> {
+  try {
+    await rows(connection, `describe warehouse.${identifier(name)}`);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 async function countIn(connection: DuckDBConnection, name: string): Promise<string> {

@@ -21,6 +21,9 @@ export interface TestResult extends PlannedTest {
 /** Result of a data test, without the failing rows. */
 export type TestFailures = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'>;
 
+/** Whether every run tests a model. A view is tested when that is asked (`lotlake test --model`), since it is computed then. */
+export const isTestedNightly = ({ exists }: Pick<Model, 'exists'>): boolean => exists !== 'view';
+
 /**
  * Runs the tests of models and the checks across tables, by default all of `sql/marts` and `sql/checks`, on a connection
  * that has the lake tables and the marts.
@@ -30,7 +33,7 @@ export type TestFailures = Pick<TestResult, 'model' | 'test' | 'severity' | 'fai
  */
 export async function runDataTests(
   connection: DuckDBConnection,
-  { models = readModels(), checks = readChecks() }: Partial<Modelling> = {},
+  { models = readModels().filter(isTestedNightly), checks = readChecks() }: Partial<Modelling> = {},
   beside: readonly DuckDBConnection[] = [],
   alone?: Session['alone'],
 ): Promise<TestResult[]> {

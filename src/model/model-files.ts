@@ -39,6 +39,8 @@ const column = z.strictObject({
 });
 
 export const definition = z.strictObject({
+  /** What a run publishes of it: a Parquet file (the default), or a view that is computed when it is asked. */
+  exists: z.enum(['file', 'view']).optional(),
   /** The question that the model answers, and by which rules. */
   description: z.string(),
   /** What one row is. */
@@ -119,6 +121,15 @@ export function withOwnSeeds(models: readonly Model[], folder: string | undefine
     );
   const seeds = files.map((file) => readSeed(basename(file, '.csv'), folder));
   return models.map((model) => seeds.find(({ name }) => name === model.name) ?? model);
+}
+
+/** Makes views among models exist as files, by their names. Throws ConfigError for a name that is no view. */
+export function withFiles(models: readonly Model[], names: readonly string[]): readonly Model[] {
+  const views = models.filter(({ exists }) => exists === 'view').map(({ name }) => name);
+  const unknown = names.find((name) => !views.includes(name));
+  if (unknown !== undefined)
+    throw new ConfigError(`asFiles: ${unknown} is no view`, `views: ${views.join(', ')}`);
+  return models.map((model) => (names.includes(model.name) ? { ...model, exists: 'file' } : model));
 }
 
 /** Names of the files with an extension in a folder. Throws MODEL_DEFINITION for a .yml without such a file. */

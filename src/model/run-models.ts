@@ -27,7 +27,7 @@ export interface RunModelsOptions {
   readonly onModel?: ((name: string, done: number, all: number) => void) | undefined;
 }
 
-/** A model that was computed and written: name, key, number of rows and milliseconds. */
+/** A model that was computed: name, key, milliseconds, the number of rows of its file, and the SELECT of its view. */
 export type ModelResult = Readonly<Awaited<ReturnType<typeof runModel>>>;
 
 /**
@@ -121,13 +121,19 @@ const unknown = (name: string, read: string): LotlakeError =>
 
 async function runModel(
   connection: DuckDBConnection,
-  model: Model,
+  model: Model & ModelNode,
   { target, parquet }: RunModelsOptions,
   sortsApart: boolean,
 ) {
-  const { name, key } = model;
+  const { name, key, sql, references } = model;
   try {
     const started = performance.now();
+    if (model.exists === 'view') {
+      if (model.isOwn) await assertColumns(connection, model);
+      await connection.run(`create or replace view ${identifier(name)} as\n${sql}`);
+      const view = { key: [...key], sql, reads: [...references] };
+      return { name, key, view, rows: 0, ms: Math.round(performance.now() - started) };
+    }
     const folder = join(target, name);
     if (model.isOwn) await assertColumns(connection, model);
     makeFolder(folder);

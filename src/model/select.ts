@@ -6,10 +6,10 @@ import type { ModelNode } from './run-models.js';
 
 /**
  * The models that a selection names, in their order. Its parts are separated by commas or spaces: `name`, `name+` with
- * all that depends on it, `+name` with all that it needs, `+name+`. With a model that reads fitted prices, it also names
- * the mart whose prices are fitted. Throws MODEL_UNKNOWN.
+ * all that depends on it, `+name` with all that it needs, `+name+`. It also names the views that a model reads, since
+ * they have no file, and with a model that reads fitted prices the mart whose prices are fitted. Throws MODEL_UNKNOWN.
  */
-export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
+export function selectModels<M extends ModelNode & Pick<Model, 'isFitted' | 'exists'>>(
   models: readonly M[],
   selection: string,
 ): M[] {
@@ -25,6 +25,8 @@ export function selectModels<M extends ModelNode & Pick<Model, 'isFitted'>>(
     if (needs !== '') addAll(found, name, reads);
     if (feeds !== '') addAll(found, name, readBy);
   }
+  const isView = (name: string) => models.some((model) => model.name === name && model.exists === 'view');
+  for (const name of found) for (const read of reads(name)) if (isView(read)) found.add(read);
   const chosen = models.filter(({ name }) => found.has(name));
   const needsFit = chosen.some(({ isFitted }) => isFitted);
   return models.filter((model) => chosen.includes(model) || (needsFit && model.name === FITTED));

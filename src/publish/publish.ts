@@ -5,13 +5,21 @@ import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { makeFolder, makeLink, move, remove, temporaryOf } from '../config/owned.js';
 import { version } from '../config/package-root.js';
+import { identifier } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { addChecksums, globRelation, listFiles, ownFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
-import { type Manifest, type ManifestTable, SCHEMA_VERSION, writeManifest } from '../lake/manifest.js';
+import {
+  type Manifest,
+  type ManifestTable,
+  type ManifestView,
+  SCHEMA_VERSION,
+  writeManifest,
+} from '../lake/manifest.js';
 import { columnsOf, type TableSchema } from '../lake/schema.js';
 import { type OwnTable, ownTables } from '../lake/tables.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
+import type { ModelResult } from '../model/run-models.js';
 
 const failed = (what: string, cause: unknown, advice = 'run the same command again'): LotlakeError =>
   new LotlakeError('PUBLISH_FAILED', `${what}: ${messageOf(cause)}`, {
@@ -19,10 +27,10 @@ const failed = (what: string, cause: unknown, advice = 'run the same command aga
     hint: `the last snapshot stays current; ${advice}`,
   });
 
-type MartFacts = { readonly name: string; readonly key: readonly string[] };
+type MartFacts = Pick<ModelResult, 'name' | 'key' | 'view'>;
 
 /** A table or mart of the snapshot, before its files are counted. */
-type Described = MartFacts & Pick<OwnTable, 'partition'> & Pick<TableSchema, 'columns'>;
+type Described = Pick<MartFacts, 'name' | 'key'> & Pick<OwnTable, 'partition'> & Pick<TableSchema, 'columns'>;
 
 /**
  * Syncs the folders of a snapshot, and the files that it does not share with the published one, to disk.
@@ -64,7 +72,7 @@ export async function sealSnapshot(
   }
 }
 
-/** Describes the tables, marts and files of a snapshot for its manifest. Throws PUBLISH_FAILED if a table has no file. */
+/** Describes tables, marts, views and files of a snapshot for its manifest. Throws PUBLISH_FAILED if a table has no file. */
 export async function describeSnapshot(
   connection: DuckDBConnection,
   snapshot: string,
@@ -73,19 +81,24 @@ export async function describeSnapshot(
   own: readonly OwnTable[] = ownTables,
 ) {
   const cut = [...schemas.values()].map(({ table, columns }) => ({ ...table, columns }));
-  const names = [...cut, ...own, ...marts].map(({ name }) => name);
+  const stored = marts.filter(({ view }) => view === undefined);
+  const names = [...cut, ...own, ...stored].map(({ name }) => name);
   // One statement reads the footers of all files.
   const files = await listFiles(connection, snapshot, ...names);
   const computed: Described[] = [];
-  for (const { name, key } of marts) {
+  for (const { name, key } of stored) {
     const columns = await columnsOf(connection, `select * from ${globRelation(snapshot, name, false)}`);
     computed.push({ name, key, columns });
   }
+  const views: Record<string, ManifestView> = {};
+  for (const { name, view } of marts)
+    if (view !== undefined)
+      views[name] = { ...view, columns: await columnsOf(connection, `select * from ${identifier(name)}`) };
   const described = (tables: readonly Described[]) =>
     Object.fromEntries(tables.map((table) => [table.name, describeTable(table, files)]));
   return {
     ...{ schema_version: SCHEMA_VERSION, lotlake_version: version },
-    ...{ tables: described([...cut, ...own]), marts: described(computed) },
+    ...{ tables: described([...cut, ...own]), marts: described(computed), views },
   };
 }
 

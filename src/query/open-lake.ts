@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { literals, openTemporarySession, type TemporarySession } from '../duck/session.js';
+import { identifier, literals, openTemporarySession, type TemporarySession } from '../duck/session.js';
 import { fileSizes, filesOf } from '../lake/files.js';
 import { currentSnapshot, layoutOf } from '../lake/layout.js';
-import { readManifest } from '../lake/manifest.js';
+import { allNames, allTables, type Manifest, readManifest } from '../lake/manifest.js';
 import { type Choice, findSnapshot, pickSnapshot } from '../lake/snapshots.js';
 import { viewOn } from '../lake/views.js';
-import type { ReadQuery } from './read-only.js';
+import { type ReadQuery, readQuery } from './read-only.js';
 
 /** A snapshot of the lake, opened for reading. */
 export type OpenLake = Readonly<Awaited<ReturnType<typeof openSnapshot>>>;
@@ -38,11 +38,13 @@ export async function openSnapshot(config: Config, { named, choice = {}, into, s
     const layout = layoutOf(config.output);
     const snapshot = (await pickSnapshot(connection, layout, choice)) ?? published;
     const manifest = readManifest(snapshot);
-    const tables = { ...manifest.tables, ...manifest.marts };
+    const tables = allTables(manifest);
     const { needed } = typeof named === 'function' ? await named(connection) : wordsOf(named);
+    const wanted = withReads(needed(allNames(manifest)), manifest);
     const reached: string[] = [];
-    for (const name of needed(Object.keys(tables))) {
-      await connection.run(viewOn(snapshot, { name, partitioned: tables[name]?.partitioned ?? false }));
+    for (const [name, { partitioned }] of Object.entries(tables)) {
+      if (!wanted.has(name)) continue;
+      await connection.run(viewOn(snapshot, { name, partitioned }));
       const files = fileSizes(snapshot, name).map(({ path }) => join(snapshot, path));
       reached.push(filesOf(snapshot, name), ...files);
     }
@@ -50,12 +52,27 @@ export async function openSnapshot(config: Config, { named, choice = {}, into, s
     // Several threads would write their rows in any order, even if insertion order is preserved.
     if (into !== undefined) await connection.run('set threads = 1');
     await confine(connection, reached, folders);
+    for (const [name, { sql }] of Object.entries(manifest.views))
+      if (wanted.has(name)) await createView(connection, name, sql);
     opened.session.interruptOn(signal);
     return { ...opened, snapshot, manifest };
   } catch (error) {
     opened.close();
     throw error;
   }
+}
+
+/** Names with all that the views among them read. */
+function withReads(names: readonly string[], { views }: Manifest): ReadonlySet<string> {
+  const found = new Set(names);
+  for (const name of found) for (const read of views[name]?.reads ?? []) found.add(read);
+  return found;
+}
+
+/** Makes a view of a manifest, whose SQL may come from anywhere, in a session that is confined. */
+export async function createView(connection: DuckDBConnection, name: string, sql: string): Promise<void> {
+  await readQuery(connection, sql);
+  await connection.run(`create view ${identifier(name)} as\n${sql}`);
 }
 
 /** Keeps a session, for good, from all files but these paths, and those in these folders. */

@@ -10,7 +10,7 @@ import { packageFile } from '../config/package-root.js';
 import { fillPage, type Html } from '../docs/html.js';
 import { type Row, rows } from '../duck/session.js';
 import { layoutOf } from '../lake/layout.js';
-import { allTables, type Manifest } from '../lake/manifest.js';
+import { allNames, type Manifest } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
 import { modellingOf } from '../model/own-models.js';
 import { ask, tablesOf } from '../query/ask.js';
@@ -90,8 +90,8 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
 function ownModels(manifest: Manifest): Html | false {
   const own = modellingOf(manifest).models.filter(({ isOwn }) => isOwn);
   const lines = own.map(({ name, description }) => {
-    const rowCount = counted(manifest.marts[name]?.rows, 'row');
-    return html`<li><code>${name}</code>, ${rowCount}: ${description}</li>`;
+    const size = name in manifest.views ? 'a view' : counted(manifest.marts[name]?.rows, 'row');
+    return html`<li><code>${name}</code>, ${size}: ${description}</li>`;
   });
   return lines.length > 0 && html`<p>Your own models:</p><ul>${lines}</ul>`;
 }
@@ -120,7 +120,7 @@ function standingParts(standing: Standing) {
 
 /** The first of some tables and marts that a snapshot lacks. */
 const lackingIn = (manifest: Manifest, names: readonly string[]): string | undefined =>
-  names.find((name) => !(name in allTables(manifest)));
+  names.find((name) => !allNames(manifest).includes(name));
 
 /** The headline of the newest earlier snapshot that is kept and has the tables for it. */
 async function readBefore(

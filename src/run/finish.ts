@@ -14,9 +14,9 @@ import { findPublished } from '../lake/snapshots.js';
 import { mendViews } from '../lake/views.js';
 import { syncFolders } from '../land/files.js';
 import { changePass, endPass } from '../land/pass.js';
-import { assertTests, runDataTests } from '../model/data-tests.js';
+import { assertTests, isTestedNightly, runDataTests } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
-import type { Model } from '../model/model-files.js';
+import { type Model, readModels } from '../model/model-files.js';
 import { runModels } from '../model/run-models.js';
 import { describeSnapshot, sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
 import { commentViews, inWarehouse } from '../publish/warehouse.js';
@@ -270,11 +270,12 @@ function modelAndTest(job: Job) {
     const owned = await runOwnModels(connection, own, options, reporter.warn);
     const all = [...models, ...owned.models];
     const described = await describeSnapshot(connection, target, schemas, all);
-    const stored = allTables(described);
+    const stored = { ...allTables(described), ...described.views };
     // The database of the snapshot describes its tables and columns.
     const entries = dictionary({ ...described, own: owned.own }).filter(({ name }) => name in stored);
     await commentViews(connection, entries);
-    const tests = [...(await runDataTests(connection, modelling, beside, alone)), ...owned.tests];
+    const tested = { ...modelling, models: (modelling.models ?? readModels()).filter(isTestedNightly) };
+    const tests = [...(await runDataTests(connection, tested, beside, alone)), ...owned.tests];
     const run = { run_id: runId, pipeline, started_at: startedAt.toISOString() };
     await keepFailedRows(connection, tests, run, layout.failedTests);
     return { models: all, tests, own: owned.own, described };

@@ -17,7 +17,7 @@ import { listPasses, newId } from '../land/pass.js';
 import { readSchemas } from '../load/batch.js';
 import type { DriftReport } from '../load/drift.js';
 import type { LoadedPass } from '../load/loader.js';
-import { readModels, withOwnSeeds } from '../model/model-files.js';
+import { readModels, withFiles, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
 import { openClock, type RunClock } from './clock.js';
@@ -132,7 +132,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   try {
     observers.begun(recorder);
     assertMemory(config.memory);
-    const models = withOwnSeeds(modelling?.models ?? readModels(), config.seeds);
+    const models = withFiles(withOwnSeeds(modelling?.models ?? readModels(), config.seeds), config.asFiles);
     remove(layout.work);
     makeFolder(folder);
     const { memory, threads } = config;

@@ -4,7 +4,7 @@ import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { remove } from '../config/owned.js';
 import { identifier } from '../duck/session.js';
 import type { Manifest } from '../lake/manifest.js';
-import { runDataTests, type TestResult } from '../model/data-tests.js';
+import { isTestedNightly, runDataTests, type TestResult } from '../model/data-tests.js';
 import { type Modelling, readableNames, readOwn } from '../model/own-models.js';
 import { type ModelResult, orderedModels, type RunModelsOptions, runModels } from '../model/run-models.js';
 import { checkTests, readQuery } from '../query/read-only.js';
@@ -59,7 +59,8 @@ export async function runOwnModels(
     await attempt(model.name, async () => {
       try {
         const computed = await runModels(connection, { ...options, models: [model] });
-        done.tests.push(...(await runDataTests(connection, { models: [model], checks: [] })));
+        const tested = [model].filter(isTestedNightly);
+        done.tests.push(...(await runDataTests(connection, { models: tested, checks: [] })));
         done.models.push(...computed);
       } catch (error) {
         await connection.run(`drop view if exists ${identifier(model.name)}`);

@@ -25,7 +25,7 @@ export function makeSnapshot(
   const manifest: Manifest = {
     ...{ snapshot_id: id, schema_version: 3, lotlake_version: '0', origin: 'service', run_id: id },
     ...{ pipeline: 'nightly', created_at: `2026-11-${id.slice(6, 8)}T02:00:00.000Z`, last_pass_at: {} },
-    ...{ pass_ids: [], fingerprints: null, tables: { lots: table }, marts: {}, ...more },
+    ...{ pass_ids: [], fingerprints: null, tables: { lots: table }, marts: {}, views: {}, ...more },
   };
   writeManifest(folder, manifest);
   return { id, folder, manifest };

@@ -22,10 +22,13 @@ const OPTIONAL = [
 const OWN = OPTIONAL.filter((table) => table !== 'archived_lots');
 
 const checks = readChecks();
-const joining = readModels().filter(({ sql }) =>
-  OPTIONAL.some(
-    (table) => new RegExp(`\\bfrom ${table}\\b`).test(sql) && !new RegExp(`\\b${table} as \\(`).test(sql),
-  ),
+/** `known_lots` takes the lots of the archive feed that no other table has, so that none of them need match. */
+const joining = readModels().filter(
+  ({ name, sql }) =>
+    name !== 'known_lots' &&
+    OPTIONAL.some(
+      (table) => new RegExp(`\\bfrom ${table}\\b`).test(sql) && !new RegExp(`\\b${table} as \\(`).test(sql),
+    ),
 );
 
 let lake: TestLake;

@@ -122,7 +122,12 @@ describe('own models', () => {
     const { own } = await run(pageFiles());
     const kept = JSON.parse(JSON.stringify(own));
     const columns = [{ name: 'share', type: 'DOUBLE' }];
-    const entries = dictionary({ tables: {}, marts: { bargains: { columns, rows: 2 } }, own: kept });
+    const entries = dictionary({
+      tables: {},
+      views: {},
+      marts: { bargains: { columns, rows: 2 } },
+      own: kept,
+    });
     expect(entries.at(-1)).toMatchObject({
       ...{ name: 'bargains', kind: 'mart', key: ['lot_id'], rows: 2 },
       columns: [{ name: 'share', description: 'Buy Now price as a share of the estimate.' }],

@@ -9,7 +9,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
   [
     '%/2 */2 +/2 -/1 -/2 //2 ||/2 ~~/2',
     'abs/1 array_contains/2 avg/1 bool_and/1 bool_or/1 count/0 count/1 count_star/0 date_part/2 date_trunc/2 exp/1',
-    'floor/1',
+    'first_value/1 floor/1 last_value/1',
     'greatest/2 instr/2 lag/1 lead/1 least/2 left/2 length/1 ln/1 lower/1 max/1 max_by/2 min/1 nullif/2 quantile_cont/1',
     'regexp_matches/2 replace/3 round/1 row_number/0 sqrt/1 substring/3 sum/1 to_json/1 trim/1 upper/1',
     // The parser turns `interval '1' day` and the like into these.

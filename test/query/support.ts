@@ -49,6 +49,7 @@ export async function handMadeLake(
     fingerprints: null,
     tables: await write(tables),
     marts: await write(marts),
+    views: {},
   });
   symlinkSync(join('snapshots', SNAPSHOT), join(output, 'lake', 'current'));
   const config = readConfig({ output, memory: '700MB', threads: 2 }, { env: {}, cwd: output });

@@ -1,7 +1,7 @@
 import { readConfig } from '../../config/config.js';
 import { packageFile } from '../../config/package-root.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
-import { allTables, readManifest } from '../../lake/manifest.js';
+import { allNames, readManifest } from '../../lake/manifest.js';
 import { command } from '../command.js';
 import type { Effects } from '../effects.js';
 
@@ -25,7 +25,7 @@ export function publishedTables(
   try {
     const config = readConfig({ output: named < 0 ? undefined : words[named + 1] }, effects);
     const snapshot = currentSnapshot(layoutOf(config.output));
-    return snapshot === undefined ? [] : Object.keys(allTables(readManifest(snapshot)));
+    return snapshot === undefined ? [] : allNames(readManifest(snapshot));
   } catch {
     return [];
   }

@@ -5,7 +5,7 @@ import { LotlakeError } from '../../config/lotlake-error.js';
 import { type Answer, openClient, readJson } from '../../extract/client.js';
 import { recordIn } from '../../extract/one-record.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
-import { readManifest } from '../../lake/manifest.js';
+import { allNames, readManifest } from '../../lake/manifest.js';
 import { ask } from '../../query/ask.js';
 import { readLake } from '../../query/open-lake.js';
 import { printable } from '../../query/printable.js';
@@ -148,7 +148,7 @@ const COLUMNS = ['date', 'event', 'source', 'lot', 'amount', 'currency', 'km', '
 /** The events of a vehicle in the published lake, a line each; empty if the lake has none. */
 async function timelineOf(config: Config, vehicleId: number, signal: AbortSignal): Promise<string> {
   const snapshot = currentSnapshot(layoutOf(config.output));
-  if (snapshot === undefined || readManifest(snapshot).marts.vehicle_timeline === undefined) return '';
+  if (snapshot === undefined || !allNames(readManifest(snapshot)).includes('vehicle_timeline')) return '';
   const found = await readLake(config, { named: 'vehicle_timeline', signal }, ({ session }) =>
     ask(session.connection, 'cli/timeline', { vehicle_id: vehicleId }),
   );

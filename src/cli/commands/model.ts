@@ -95,7 +95,9 @@ async function chosenModels(
   const all = await orderedModels(connection, given, readableNames());
   const marts = new Set(all.map(({ name }) => name));
   const selected = select === undefined ? all : selectModels(all, select);
-  const models = selected.filter(({ isSeed, isFitted }) => !isSeed && !(isSpark && isFitted));
+  const models = selected
+    .filter(({ isSeed, isFitted }) => !isSeed && !(isSpark && isFitted))
+    .map((model) => ({ ...model, exists: 'file' as const }));
   if (models.length === 0) throw new ConfigError(`--select ${select} names nothing that ${engine} computes`);
   const known = [...readChecks(), ...(isSpark ? [] : own.checks)];
   if (select === undefined) return { models, checks: known, tested: all, marts };

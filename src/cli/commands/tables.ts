@@ -30,7 +30,7 @@ export const tables = command({
     print(ordered, () =>
       ordered
         .map(({ name, kind, rows, description }) =>
-          clip(`${name.padEnd(24)} ${kind.padEnd(5)} ${count(rows).padStart(11)}  ${description}`, width),
+          clip(`${name.padEnd(24)} ${kind.padEnd(5)} ${rowsOf(rows).padStart(11)}  ${description}`, width),
         )
         .join('\n'),
     );
@@ -48,10 +48,13 @@ export const describe = command({
   },
 });
 
+/** A number of rows for people. A view has none before it is asked. */
+const rowsOf = (rows: number | null): string => (rows === null ? 'view' : count(rows));
+
 function page(entry: TableEntry): string {
   return [
     `${entry.name} (${entry.kind}): ${entry.description}`,
-    `grain: ${entry.grain}; key: ${entry.key.join(', ')}; rows: ${count(entry.rows)}`,
+    `grain: ${entry.grain}; key: ${entry.key.join(', ')}; rows: ${rowsOf(entry.rows)}`,
     gridOf(
       ['column', 'type', 'unit', 'description', 'feed'],
       entry.columns.map(columnCells),

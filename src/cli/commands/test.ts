@@ -5,7 +5,7 @@ import { ConfigError } from '../../config/lotlake-error.js';
 import { literal, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
 import type { Manifest } from '../../lake/manifest.js';
-import { assertTests, runDataTests, type TestFailures } from '../../model/data-tests.js';
+import { assertTests, isTestedNightly, runDataTests, type TestFailures } from '../../model/data-tests.js';
 import { readKeptTests } from '../../model/failed-rows.js';
 import { type Modelling, modellingOf } from '../../model/own-models.js';
 import { unknownModel } from '../../model/select.js';
@@ -47,7 +47,7 @@ function rowsToShow(given: string | undefined): number {
 /** The tests of a snapshot, or those of one mart, or the checks. */
 function testsOf(model: string | undefined, manifest: Manifest): Modelling {
   const { models, checks } = modellingOf(manifest);
-  if (model === undefined) return { models, checks };
+  if (model === undefined) return { models: models.filter(isTestedNightly), checks };
   if (model === 'checks') return { models: [], checks };
   const named = models.filter(({ name }) => name === model.toLowerCase());
   if (named.length > 0) return { models: named, checks: [] };

@@ -12,7 +12,7 @@ import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '.
 import { verifyContent } from '../../lake/verify-content.js';
 import { viewOn } from '../../lake/views.js';
 import type { TestResult } from '../../model/data-tests.js';
-import { confine, snapshotFolder, withDatabase } from '../../query/open-lake.js';
+import { confine, createView, snapshotFolder, withDatabase } from '../../query/open-lake.js';
 import { clip, count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
@@ -88,6 +88,8 @@ async function dataTests(connection: DuckDBConnection, folder: string, manifest:
   // A table that cannot be read is already among the problems.
   for (const [name, { partitioned }] of Object.entries(allTables(manifest)))
     await connection.run(viewOn(folder, { name, partitioned })).catch(() => undefined);
+  for (const [name, { sql }] of Object.entries(manifest.views))
+    await createView(connection, name, sql).catch(() => undefined);
   const { results, notRun } = await runEachTest(connection, manifest);
   const failed = (severity: TestResult['severity']): Problem[] =>
     results.filter((result) => result.failures > 0 && result.severity === severity).map(problemOf);

@@ -151,6 +151,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['describe', 'lots'],
   ['query', 'select * from lots limit 3'],
   ['query', 'select * from mine limit 3'],
+  ['query', 'select * from vehicle_timeline limit 3'],
   ['rejects'],
   ['test', '--kept', '--show', '3'],
   ['test', '--model', 'mine'],
@@ -409,6 +410,32 @@ const others: readonly Case[] = [
       connection.closeSync();
       instance.closeSync();
     },
+  ],
+  [
+    'a view of the manifest reads a file of others',
+    (made) =>
+      changed(
+        ({ snapshot }) => join(snapshot, 'manifest.json'),
+        (content) =>
+          setAt(
+            content,
+            'views.vehicle_timeline.sql',
+            `select content from read_text('${join(made.victim, 'thesis.txt')}')`,
+          ),
+      )(made),
+  ],
+  [
+    'a view of the manifest holds a second statement',
+    (made) =>
+      changed(
+        ({ snapshot }) => join(snapshot, 'manifest.json'),
+        (content) =>
+          setAt(
+            content,
+            'views.vehicle_timeline.sql',
+            `select 1; copy (select 1) to '${join(made.victim, 'copied.csv')}'`,
+          ),
+      )(made),
   ],
   [
     'a page of a pass is named as a path',

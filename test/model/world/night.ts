@@ -53,7 +53,7 @@ export interface WorldNight {
   readonly lots: ReadonlyMap<number, LotOfNight>;
   /** The night in the form of the oracle of attempts. */
   readonly world: OracleWorld;
-  /** All rows of a mart or table, read from its files by a bare DuckDB. */
+  /** All rows of a mart, view or table, read from the warehouse by a bare DuckDB. */
   rows(table: string): Promise<MartRow[]>;
   close(): Promise<void>;
 }
@@ -86,15 +86,17 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
   const modelling = { models: observedSince(from), checks: readChecks() };
   await nightly({ config, reporter: silentReporter(), now: () => clock, modelling });
   const duck = await bareDuckDb();
+  await duck.query(
+    `attach '${join(folder.path, 'lake', 'current', 'warehouse.duckdb')}' as lake (read_only)`,
+  );
   const rows = async (table: string): Promise<MartRow[]> => {
-    const glob = `'${join(folder.path, 'lake', 'current', table, '**', '*.parquet')}'`;
-    const columns = await duck.query(`describe select * from ${glob}`);
+    const columns = await duck.query(`describe lake.${table}`);
     const select = columns.map(({ column_name, column_type }) =>
       column_type === 'TIMESTAMP WITH TIME ZONE'
         ? `epoch_ms("${column_name}") as "${column_name}"`
         : `"${column_name}"`,
     );
-    return (await duck.query(`select ${select.join(', ')} from ${glob}`)) as MartRow[];
+    return (await duck.query(`select ${select.join(', ')} from lake.${table}`)) as MartRow[];
   };
   const [cars, archivedLots, statistics, duplicates] = await Promise.all([
     listOf<VehicleRecord>(sandbox, '/cars?prices_history=1&per_page=1000'),

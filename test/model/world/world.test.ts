@@ -12,7 +12,7 @@ const vehicles = Number(process.env.LOTLAKE_WORLD ?? 1200);
 
 const known = await oracles();
 /** Facts that several marts share. The oracles of those marts check them. */
-const SHARED = /^(dim_\w+|lot_groups|odometer_readings)$/;
+const SHARED = /^(dim_\w+|known_lots|lot_groups|odometer_readings)$/;
 /** A seed repeats its file. Planted prices test what is fitted (test/model/pricing). */
 const models = readModels().filter(
   ({ name, isSeed, isFitted }) => !isSeed && !isFitted && !SHARED.test(name),

@@ -1,0 +1,36 @@
+with archived_alone as (
+    select
+        archived_lots.lot_id,
+        max(archived_lots.vehicle_id) as vehicle_id,
+        cast(max(archived_lots.domain_id) as bigint) as domain_id,
+        max(trim(archived_lots.lot)) as lot
+    from archived_lots
+    left join lots on lots.lot_id = archived_lots.lot_id
+    where lots.lot_id is null and archived_lots.vehicle_id is not null
+    group by archived_lots.lot_id
+),
+final as (
+    select
+        lots.lot_id,
+        lots.vehicle_id,
+        lots.domain_id,
+        trim(lots.lot) as lot,
+        lot_groups.currency,
+        odometer_readings.odometer_km as reading_km
+    from lots
+    inner join lot_groups on lot_groups.lot_id = lots.lot_id
+    left join odometer_readings on odometer_readings.lot_id = lots.lot_id
+    where lots.vehicle_id is not null
+    union all
+    select
+        archived_alone.lot_id,
+        archived_alone.vehicle_id,
+        archived_alone.domain_id,
+        archived_alone.lot,
+        currencies.currency,
+        null
+    from archived_alone
+    left join currencies
+        on currencies.domain_id = archived_alone.domain_id and currencies.country_iso = 'unknown'
+)
+select * from final
