@@ -15,6 +15,7 @@ import { landPage } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
 import { syncSnapshot } from '../../src/publish/publish.js';
 import { streams } from '../../src/service/streams.js';
+import { modelTimes } from './growth.js';
 import { modelMany } from './marts.js';
 import { fitMany } from './prices.js';
 
@@ -41,6 +42,7 @@ export type Task =
   | 'paced'
   | 'iceberg'
   | 'marts'
+  | 'growth'
   | 'prices';
 
 const { contract } = streams.cars;
@@ -184,6 +186,15 @@ const tasks: Record<Task, () => Promise<void>> = {
   marts: async () => {
     const { lots, prices, seconds } = await modelMany(output);
     report(seconds, 0, `${seconds.toFixed(1)} s, ${lots} lots, ${prices} prices`);
+  },
+  /** The processor time of each model and each data test of a published lake, as JSON. */
+  growth: async () => {
+    const times = await modelTimes(output);
+    report(
+      Object.values(times).reduce((sum, seconds) => sum + seconds, 0),
+      0,
+      JSON.stringify(times),
+    );
   },
   prices: async () => report(await fitMany(output), 0),
 };

@@ -8,6 +8,7 @@ import { packageRoot } from '../../src/config/package-root.js';
 import type { Measured, Task } from './child.js';
 import { CLI } from './command.js';
 import { type BenchData, benchData } from './data.js';
+import { growthOf, type ModelTimes } from './growth.js';
 import { BenchReport } from './report.js';
 import { serve } from './service.js';
 
@@ -94,6 +95,32 @@ async function compare(report: BenchReport): Promise<void> {
   report.figure('lotlake query, cold, s', `${(cold * 1000).toFixed(0)} ms`, cold, { most: 0.6 });
 }
 
+/** Sizes between which the time of a model may grow by at most GROWTH × linear. */
+const LESS = 50_000;
+const MORE = 200_000;
+const GROWTH = 1.15;
+/** Processor seconds at the larger size from which a growth is more than noise. */
+const SHOWN = 0.2;
+
+/** How the processor time of each model and of its data tests grows with the lake. */
+async function compareGrowth(report: BenchReport): Promise<void> {
+  const times: ModelTimes[] = [];
+  for (const size of [LESS, MORE]) {
+    const data = await benchData(cache, { vehicles: size });
+    const lake = join(work, `growth-${size}`);
+    const service = await serve(data);
+    await measure('nightly', data, lake, service.url);
+    service.close();
+    times.push(JSON.parse((await measure('growth', data, lake)).text ?? ''));
+    rmSync(lake, { recursive: true });
+  }
+  const [less = {}, more = {}] = times;
+  for (const { name, less: before, more: after, share, growth } of growthOf(less, more, MORE / LESS)) {
+    const measured = `${before.toFixed(2)} s, ${after.toFixed(2)} s, ${(share * 100).toFixed(1)} % of all`;
+    if (after >= SHOWN) report.figure(`${name}, × linear`, measured, growth, { most: GROWTH });
+  }
+}
+
 /** What shows only at the size of a real lake: compares 500,000 vehicles with 100,000. */
 async function compareLarge(report: BenchReport): Promise<void> {
   const less = await benchData(cache, { vehicles: vehicles / 5, plain: true });
@@ -159,6 +186,10 @@ rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
 console.log(`${cpus().length} × ${cpus()[0]?.model}, ${megabytes(totalmem())}, Node ${process.version}`);
 const report = new BenchReport();
-await (isLarge ? compareLarge : compare)(report);
+if (isLarge) await compareLarge(report);
+else {
+  await compare(report);
+  await compareGrowth(report);
+}
 console.log(report.toString());
 rmSync(work, { recursive: true, force: true });

@@ -1,0 +1,74 @@
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSession } from '../../src/duck/session.js';
+import { readManifest } from '../../src/lake/manifest.js';
+import { viewOn } from '../../src/lake/views.js';
+import { readChecks } from '../../src/model/checks.js';
+import { isTestedNightly, runDataTests } from '../../src/model/data-tests.js';
+import { readModels } from '../../src/model/model-files.js';
+import { runModels } from '../../src/model/run-models.js';
+import { PARQUET } from '../../src/reconcile/write.js';
+
+/** Processor seconds of each model, of the data tests of each model (`<model> tests`) and of each check. */
+export type ModelTimes = Readonly<Record<string, number>>;
+
+/** Computes all models over the published lake below `output` and runs all data tests, one after the other on one thread. */
+export async function modelTimes(output: string): Promise<ModelTimes> {
+  const snapshot = realpathSync(join(output, 'lake', 'current'));
+  const target = join(output, 'growth');
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target);
+  const session = await openSession({ memory: '8GB', threads: 1, temp: join(output, 'spill') });
+  const times: Record<string, number> = {};
+  let begun: { readonly name: string; readonly at: number } | undefined;
+  const next = (name?: string): void => {
+    const at = processorSeconds();
+    if (begun !== undefined) times[begun.name] = at - begun.at;
+    begun = name === undefined ? undefined : { name, at };
+  };
+  try {
+    const { connection } = session;
+    const { tables } = readManifest(snapshot);
+    for (const [name, { partitioned }] of Object.entries(tables))
+      await connection.run(viewOn(snapshot, { name, partitioned }));
+    await runModels(connection, { target, parquet: () => PARQUET, onModel: (name) => next(name) });
+    for (const model of readModels().filter(isTestedNightly)) {
+      next(`${model.name} tests`);
+      await runDataTests(connection, { models: [model], checks: [] });
+    }
+    for (const check of readChecks()) {
+      next(`check ${check.test}`);
+      await runDataTests(connection, { models: [], checks: [check] });
+    }
+    next();
+    return times;
+  } finally {
+    session.close();
+    rmSync(target, { recursive: true, force: true });
+  }
+}
+
+function processorSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** A model, tests or check at two sizes: seconds at the larger one, its share of all, and its growth over linear growth. */
+export interface Growth {
+  readonly name: string;
+  readonly less: number;
+  readonly more: number;
+  readonly share: number;
+  readonly growth: number;
+}
+
+/** Compares the times at two sizes of a lake, the slowest first. @param factor how many times larger the second one is */
+export function growthOf(less: ModelTimes, more: ModelTimes, factor: number): readonly Growth[] {
+  const all = Object.values(more).reduce((sum, seconds) => sum + seconds, 0);
+  return Object.entries(more)
+    .map(([name, seconds]) => {
+      const before = less[name] ?? 0;
+      return { name, less: before, more: seconds, share: seconds / all, growth: seconds / before / factor };
+    })
+    .sort((a, b) => b.more - a.more);
+}
