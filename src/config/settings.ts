@@ -110,7 +110,7 @@ export const settings = z.strictObject({
   estimateAlarm: between(Number.MIN_VALUE, 10, 'a share above 0').default(0.25),
   seeds: text('the path of a folder').optional(),
   models: text('the path of a folder').optional(),
-  asFiles: list(COMMA, z.string(takes(VIEWS)).min(1, takes(VIEWS)), VIEWS).default([]),
+  asFiles: list(COMMA, z.string(takes(VIEWS)).min(1, takes(VIEWS)), VIEWS).optional(),
   /** How Spark is run; only commands with `--engine spark` need it. */
   spark: group(
     { submit: list(/\s+/, z.string(takes(COMMAND)).min(1, takes(COMMAND)), COMMAND).default(['spark-sql']) },

@@ -132,7 +132,10 @@ export async function runJob<T extends { readonly published: boolean }>(
   try {
     observers.begun(recorder);
     assertMemory(config.memory);
-    const models = withFiles(withOwnSeeds(modelling?.models ?? readModels(), config.seeds), config.asFiles);
+    const models = withFiles(
+      withOwnSeeds(modelling?.models ?? readModels(), config.seeds),
+      config.asFiles ?? [],
+    );
     remove(layout.work);
     makeFolder(folder);
     const { memory, threads } = config;

@@ -67,15 +67,17 @@ describe('the embedded service', () => {
 
 describe('lotlake query', () => {
   it('prints JSON for every table and mart that lotlake tables lists', async () => {
-    const tables: { name: string; rows: number }[] = await json('tables', '--json');
+    const tables: { name: string; rows: number | null }[] = await json('tables', '--json');
     expect(tables.length).toBeGreaterThan(25);
     const all = tables
       .map(({ name }) => `select '${name}' as name, count(*) as rows from ${name}`)
       .join(' union all ');
     const counted: { name: string; rows: number }[] = await json('query', all, '--format', 'json');
-    const byName = (rows: { name: string; rows: number }[]) =>
+    const byName = (rows: readonly { name: string; rows: unknown }[]) =>
       new Map(rows.map((row) => [row.name, row.rows]));
-    expect(byName(counted)).toEqual(byName(tables));
+    // A view has no rows before it is asked.
+    const expected = tables.map(({ name, rows }) => ({ name, rows: rows ?? expect.any(Number) }));
+    expect(byName(counted)).toEqual(byName(expected));
     const lots = await printed('query', 'select count(*) as n from lots', '--format', 'json');
     expect(String(lots)).toBe(`[{"n":${byName(tables).get('lots')}}]\n`);
   });

@@ -33,10 +33,10 @@ async function run(options: Parameters<typeof docs.run>[0]): Promise<string> {
 
 describe('the pages of lotlake docs', () => {
   it('are one for each table and mart, and an index that links to each', () => {
-    const { tables, marts } = readManifest(snapshotFolder(config));
+    const { tables, marts, views } = readManifest(snapshotFolder(config));
     const paths = [
       ...Object.keys(tables).map((name) => `tables/${name}.html`),
-      ...Object.keys(marts).map((name) => `marts/${name}.html`),
+      ...Object.keys({ ...marts, ...views }).map((name) => `marts/${name}.html`),
     ];
     const found = ['tables', 'marts'].flatMap((kind) =>
       readdirSync(join(site, kind)).map((name) => `${kind}/${name}`),
