@@ -201,8 +201,8 @@ describe('lotlake lookup and audit', () => {
   it('show what the lake knows of the past of a vehicle', async () => {
     await nightly(job());
     const [row] = await query(
-      `select vehicle_id from '$lake/vehicle_timeline/*.parquet'
-      group by vehicle_id having bool_or(event = 'listed') and bool_or(event = 'sold') order by vehicle_id`,
+      `select lots.vehicle_id from '$lake/lots/**/*.parquet' as lots join '$lake/sales/*.parquet' as sales using (lot_id)
+      where sales.outcome = 'sold' order by 1`,
     );
     const { code, out, err } = await run('lookup', 'car', String(row?.vehicle_id));
     expect(code, err).toBe(0);
