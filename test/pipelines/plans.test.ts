@@ -74,6 +74,8 @@ beforeAll(async () => {
         ['runs'],
         ['rejects'],
         ['tables'],
+        ['query', 'select event, count(*) from vehicle_timeline group by all'],
+        ['query', 'select * from vehicle_timeline where vehicle_id = 1'],
         ['export', 'lots', '--to', join(folder.path, 'lots')],
       ],
       ...[
