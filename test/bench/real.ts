@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import Table from 'cli-table3';
 import { defaultMemory, formatBytes, MEMORY } from '../../src/config/memory.js';
 import { packageRoot } from '../../src/config/package-root.js';
@@ -42,6 +43,9 @@ interface Step {
   readonly onCopy?: boolean;
 }
 
+/** Stands in a step for the id of the first vehicle of the feed. */
+const VEHICLE = '{vehicle}';
+
 const nightly = ['run', 'nightly'];
 const steps: readonly Step[] = [
   { name: 'first night', args: nightly, at: 0, night: 'gzipped' },
@@ -58,6 +62,11 @@ const steps: readonly Step[] = [
   {
     name: 'cold query of a mart',
     args: ['query', 'select trust_reason, count(*) from sales group by all'],
+    at: 49,
+  },
+  {
+    name: 'cold timeline of a vehicle',
+    args: ['query', `select * from vehicle_timeline where vehicle_id = ${VEHICLE}`],
     at: 49,
   },
 ];
@@ -97,7 +106,8 @@ async function runStep(step: Step, limit: Limit, data: BenchData): Promise<Comma
   if (step.onCopy === true) execFileSync('cp', ['-al', join(place, 'lake'), output]);
   rmSync(join(place, 'lots'), { recursive: true, force: true });
   try {
-    return await served(step.args, {
+    const args = step.args.map((argument) => argument.replace(VEHICLE, firstVehicle(data)));
+    return await served(args, {
       data,
       night: step.night,
       output,
@@ -108,6 +118,12 @@ async function runStep(step: Step, limit: Limit, data: BenchData): Promise<Comma
   } finally {
     if (step.onCopy === true) rmSync(output, { recursive: true });
   }
+}
+
+/** The id of the first vehicle of the feed. */
+function firstVehicle({ gzipped }: BenchData): string {
+  const [page = ''] = gzipped;
+  return String(JSON.parse(gunzipSync(readFileSync(page)).toString()).data[0].id);
 }
 
 async function served(
