@@ -139,6 +139,8 @@ lot_rows as (
 lot_rows_in_order as (
     select
         *,
+        field in ('bid', 'buy_now', 'seller_reserve_price') as is_amount,
+        evidence_table = 'lots' as is_statement,
         count(changed_at) over (partition by vehicle_id, lot_id, field) > 0 as has_changed,
         first_value(old_value) over (
             partition by vehicle_id, lot_id, field
@@ -158,7 +160,7 @@ lot_events as (
             when field = 'buy_now' and domain_id = 12 then 'asking_price'
             when field = 'buy_now' then 'buy_now'
             when field = 'seller_reserve_price' then 'reserve'
-            when field = 'odometer_km' then case evidence_table when 'lots' then 'listed' else 'odometer' end
+            when field = 'odometer_km' then case when is_statement then 'listed' else 'odometer' end
             when field = 'archived' then case when new_value <> 'true' then 'returned' else 'archived' end
             when field = 'archived_feed' then 'archived'
             when field = 'vehicle_id' then 'moved'
@@ -166,7 +168,7 @@ lot_events as (
             else field
         end as event,
         case
-            when evidence_table = 'lots' and field = 'odometer_km' then 10
+            when is_statement and field = 'odometer_km' then 10
             when field = 'odometer_km' then 20
             when field = 'bid' then 31
             when field = 'buy_now' then 32
@@ -176,13 +178,13 @@ lot_events as (
             when field = 'vehicle_id' then 70
             else 50
         end as step,
-        is_amount,
-        case when evidence_table = 'lots' and is_amount and has_changed then first_seen_at else occurred_at end as occurred_at,
+        is_amount and is_statement as must_be_positive,
+        case when is_first_amount then first_seen_at else occurred_at end as occurred_at,
         domain_id,
         lot_id,
         lot,
-        case when evidence_table = 'lots' and is_amount and has_changed then 'lot_changes' else evidence_table end as evidence_table,
-        case when evidence_table = 'lots' and is_amount and has_changed then field else evidence_id end as evidence_id,
+        case when is_first_amount then 'lot_changes' else evidence_table end as evidence_table,
+        case when is_first_amount then field else evidence_id end as evidence_id,
         case
             when not is_amount then amount
             when evidence_table = 'lot_changes' then nullif(try_cast(new_value as double), 0)
@@ -197,7 +199,7 @@ lot_events as (
             else odometer_km
         end as odometer_km,
         case
-            when field = 'odometer_km' and (case evidence_table when 'lots' then not has_changed else is_last end) then reading_km
+            when field = 'odometer_km' and (case when is_statement then not has_changed else is_last end) then reading_km
         end as reading_km,
         case
             when evidence_table = 'lot_changes' then case field
@@ -205,10 +207,10 @@ lot_events as (
                 when 'archived' then 'as lotlake saw it'
                 else 'before ' || coalesce(old_value, 'none')
             end
-            when evidence_table = 'lots' and is_amount and has_changed then 'when first seen'
+            when is_first_amount then 'when first seen'
             else description
         end as description
-    from (select *, field in ('bid', 'buy_now', 'seller_reserve_price') as is_amount from lot_rows_in_order) as rows
+    from (select *, is_statement and is_amount and has_changed as is_first_amount from lot_rows_in_order) as lot_rows_judged
     -- the last archiving stands in archived_lots or lots
     where not (evidence_table = 'lot_changes' and field = 'archived' and new_value = 'true' and is_last)
 ),
@@ -356,7 +358,7 @@ events_of_vehicles as (
         cast(occurred_at as date) as read_on,
         description
     from lot_events
-    where occurred_at is not null and not (is_amount and description in ('as the lot says', 'when first seen') and not coalesce(amount > 0, false))
+    where occurred_at is not null and (amount > 0 or not must_be_positive)
     union all
     select
         report_events.vehicle_id,
