@@ -74,11 +74,14 @@ describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', (
     return { code, ...(JSON.parse(out) as Printed) };
   }
 
-  /** Compares every mart of a snapshot in two folders. Returns the marts that have rows. */
-  async function compare(one: string, other: string): Promise<readonly string[]> {
-    const { marts } = readManifest(snapshot);
+  /**
+   * Compares every mart of a snapshot in two folders. Returns the marts that have rows.
+   * @param more also the views, where both folders have been computed
+   */
+  async function compare(one: string, other: string, more: 'views' | 'none' = 'none') {
+    const { marts, views } = readManifest(snapshot);
     const filled: string[] = [];
-    for (const [name, mart] of Object.entries(marts)) {
+    for (const [name, mart] of Object.entries({ ...marts, ...(more === 'views' && views) })) {
       if (given.has(name)) continue;
       const { rows, found } = await differences(opened.session, name, mart, [one, other]);
       expect(found, name).toEqual({});
@@ -115,7 +118,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', (
     expect(failed(expected).length).toBeGreaterThan(1);
     expect(found.code).toBe(expected.code);
     expect(sorted(found.tests)).toEqual(sorted(expected.tests));
-    await compare(duckdb ?? '', spark ?? '');
+    expect(await compare(duckdb ?? '', spark ?? '', 'views')).toContain('vehicle_timeline');
   });
 
   it('computes the marts of a mirror in object storage', async () => {
