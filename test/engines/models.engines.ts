@@ -133,5 +133,9 @@ describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', (
   });
 });
 
+/** Results of the models that both engines compute: those that Spark takes from the snapshot know the lots that are gone. */
 const sorted = (tests: Printed['tests']): readonly string[] =>
-  tests.map(({ model, test, failures }) => `${model}: ${test}: ${failures}`).sort();
+  tests
+    .filter(({ model }) => !given.has(model))
+    .map(({ model, test, failures }) => `${model}: ${test}: ${failures}`)
+    .sort();
