@@ -91,7 +91,9 @@ statements as (
     inner join lot_groups on lot_groups.lot_id = lots.lot_id
     left join odometer_readings on odometer_readings.lot_id = lots.lot_id
     left join in_archive_feed on in_archive_feed.lot_id = lots.lot_id
-    cross join (values ('bid'), ('buy_now'), ('seller_reserve_price'), ('odometer_km'), ('archived')) as fields (field)
+    cross join (
+        values ('bid'), ('buy_now'), ('seller_reserve_price'), ('odometer_km'), ('archived')
+    ) as fields (field)
     where lots.vehicle_id is not null
 ),
 lot_rows as (
@@ -151,14 +153,12 @@ lot_rows_in_order as (
     from lot_rows
 ),
 lot_events as (
-    -- Of a field that changed, lotlake knows when it saw each value; the first one when it first saw the lot. The odometer is
-    -- what it read before its first change, since a reading that the source replaced was a mistake.
+    -- Of an amount that changed, each value has the time when lotlake saw it. The first one was there when it first saw the lot.
+    -- The odometer of a listing is the one before the first change: a reading that the source replaced was a mistake.
     select
         vehicle_id,
         case
-            when field in ('bid', 'odometer') then field
             when field = 'buy_now' and domain_id = 12 then 'asking_price'
-            when field = 'buy_now' then 'buy_now'
             when field = 'seller_reserve_price' then 'reserve'
             when field = 'odometer_km' then case when is_statement then 'listed' else 'odometer' end
             when field = 'archived' then case when new_value <> 'true' then 'returned' else 'archived' end
