@@ -32,7 +32,7 @@ afterAll(() => {
 });
 
 /** Fetches the object of a server whose first answers break off in their middle. Returns the checksum of what came. */
-async function fetchFrom(path: string, breaking: number): Promise<string> {
+async function fetchFrom(path: string, breaking: number): Promise<string | undefined> {
   [answers, broken] = [0, breaking];
   const { port } = server.address() as AddressInfo;
   const place = {
