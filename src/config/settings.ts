@@ -68,6 +68,7 @@ export const sources = { 1: 'iaai_com', 3: 'copart_com', 12: 'encar_com' } as co
 const SOURCES = Object.keys(sources).join(', ');
 const SOURCE_LIST = `some of ${SOURCES}, such as 1,3`;
 const AMOUNT = takes('an amount such as 800MB, at least the 700 MB that a night of the real service takes');
+const EXAMPLES = 'names of examples, such as reserve_gap';
 const VIEWS = 'names of views, such as vehicle_timeline';
 const COMMAND = 'a command such as spark-submit --master spark://host:7077';
 const HAPPENINGS = ['failure', 'hold', 'alarm', 'success'] as const;
@@ -110,6 +111,7 @@ export const settings = z.strictObject({
   estimateAlarm: between(Number.MIN_VALUE, 10, 'a share above 0').default(0.25),
   seeds: text('the path of a folder').optional(),
   models: text('the path of a folder').optional(),
+  examples: list(COMMA, z.string(takes(EXAMPLES)).min(1, takes(EXAMPLES)), EXAMPLES).optional(),
   asFiles: list(COMMA, z.string(takes(VIEWS)).min(1, takes(VIEWS)), VIEWS).optional(),
   /** How Spark is run; only commands with `--engine spark` need it. */
   spark: group(

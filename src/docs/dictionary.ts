@@ -8,6 +8,7 @@ import { type LakeTable, lakeTables, ownTables } from '../lake/tables.js';
 import { sourceOf } from '../load/column-places.js';
 import { nodeAt } from '../load/types.js';
 import { RECORDS } from '../load/views.js';
+import type { Layer, Model } from '../model/model-files.js';
 import { modellingOf } from '../model/own-models.js';
 import { withReferences } from '../model/references.js';
 import { planModelTests } from '../model/test-sql.js';
@@ -32,6 +33,8 @@ export interface ColumnEntry {
 export interface TableEntry {
   readonly name: string;
   readonly kind: 'table' | 'mart';
+  /** Layer of a mart, see LAYERS; `own` for models of the user. */
+  readonly layer?: Layer | 'own' | undefined;
   readonly description: string;
   readonly grain: string;
   readonly key: readonly string[];
@@ -65,14 +68,16 @@ export function dictionary(contents: Contents): TableEntry[] {
     const columns = [...table.columns, ...monthsOf(partition, stored)];
     return { ...table, ...{ partitioned, kind: 'table', rows: stored?.rows ?? 0, columns } };
   });
-  const marts = modellingOf(contents).models.map((model) => {
+  const published = modellingOf(contents).models.filter(({ exists }) => exists !== 'none');
+  const marts = published.map((model) => {
     const stored = contents.marts[model.name] ?? contents.views[model.name];
     const columns = (stored?.columns ?? []).map((column) => {
       const { description = '', unit } = model.columns[column.name] ?? {};
       return { ...column, description, unit };
     });
     const isView = contents.marts[model.name] === undefined && model.name in contents.views;
-    return { ...entryOf('mart', model, stored, columns), ...(isView && { rows: null }) };
+    const layer = model.layer ?? ('own' as const);
+    return { ...entryOf('mart', model, stored, columns), layer, ...(isView && { rows: null }) };
   });
   return [...tables, ...own, ...marts];
 }
@@ -148,6 +153,25 @@ export const markdownTable = ([head = [], ...rows]: readonly (readonly string[])
 export const markdownText = (text: string): string =>
   printable(text).replaceAll(/[\\|<>*_`[\]]/g, (sign) => `\\${sign}`);
 
+/** A model with the names that it reads. */
+type Reading = Model & { readonly references: readonly string[] };
+
+/**
+ * Models that are published. Those of the run alone are part of the models that read them: a reader reads what they read,
+ * and its SQL follows theirs.
+ */
+function throughRun(models: readonly Reading[]): readonly Reading[] {
+  const ofRun = new Map(models.filter(({ exists }) => exists === 'none').map((model) => [model.name, model]));
+  const whole = (model: Reading): Reading => {
+    const parts = model.references.flatMap((name) => ofRun.get(name) ?? []).map(whole);
+    const own = model.references.filter((name) => !ofRun.has(name));
+    const references = [...new Set([...own, ...parts.flatMap((part) => part.references)])].sort();
+    const sql = [...parts.map((part) => `-- ${part.name}: ${part.description}\n${part.sql};`), model.sql];
+    return { ...model, references, sql: sql.join('\n\n') };
+  };
+  return models.filter(({ exists }) => exists !== 'none').map(whole);
+}
+
 /** A table or mart with everything that the code says about it. */
 export type CatalogTable = Awaited<ReturnType<typeof readCatalog>>[number];
 
@@ -159,7 +183,7 @@ export type CatalogTable = Awaited<ReturnType<typeof readCatalog>>[number];
 export async function readCatalog(connection: DuckDBConnection, contents: Contents) {
   const modelling = modellingOf(contents);
   const tables = await withReferences(connection, lakeTables());
-  const models = await withReferences(connection, modelling.models);
+  const models = throughRun(await withReferences(connection, modelling.models));
   const named = modelling.checks.map((check) => ({ ...check, name: check.test }));
   const checks = await withReferences(connection, named);
   return dictionary(contents).map((entry) => {

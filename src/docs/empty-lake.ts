@@ -21,6 +21,7 @@ export async function createEmptyTables(session: Session): Promise<void> {
 export async function describeEmptyLake({ session, temp }: TemporarySession): Promise<Contents> {
   await createEmptyTables(session);
   await runModels(session.connection, { target: temp, parquet: () => 'format parquet' });
+  const published = readModels().filter(({ exists }) => exists !== 'none');
   const describe = async (named: readonly { readonly name: string }[]) => {
     const described: Record<string, Pick<ManifestTable, 'columns' | 'rows'>> = {};
     for (const { name } of named)
@@ -30,7 +31,7 @@ export async function describeEmptyLake({ session, temp }: TemporarySession): Pr
   const isView = ({ exists }: Model): boolean => exists === 'view';
   return {
     tables: await describe([...lakeTables(), ...ownTables]),
-    marts: await describe(readModels().filter((model) => !isView(model))),
-    views: await describe(readModels().filter(isView)),
+    marts: await describe(published.filter((model) => !isView(model))),
+    views: await describe(published.filter(isView)),
   };
 }

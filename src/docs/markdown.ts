@@ -7,6 +7,7 @@ import { fillText } from '../query/printable.js';
 import { type CatalogTable, columnCells, markdownTable, markdownText, readCatalog } from './dictionary.js';
 import { describeEmptyLake } from './empty-lake.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
+import { layersOf } from './pages.js';
 
 /** Command that writes docs/tables.md. */
 export const MARKDOWN_COMMAND = 'npm run docs:tables';
@@ -27,12 +28,12 @@ export async function writeMarkdown(path: string, output: string): Promise<void>
 export function tablesMarkdown(): Promise<string> {
   return withDatabase({ memory: '500MB' }, undefined, async (opened) => {
     const catalog = await readCatalog(opened.session.connection, await describeEmptyLake(opened));
-    const named = (kind: CatalogTable['kind']): string =>
-      links(catalog.filter((table) => table.kind === kind).map(({ name }) => name));
+    const named = (tables: readonly CatalogTable[]): string => links(tables.map(({ name }) => name));
+    const marts = layersOf(catalog).map(([, title, tables]) => `- ${title}: ${named(tables)}`);
     return fillText(packageFile('site/tables.md'), {
       command: MARKDOWN_COMMAND,
-      marts: named('mart'),
-      tables: named('table'),
+      marts: marts.join('\n'),
+      tables: named(catalog.filter(({ kind }) => kind === 'table')),
       lineage: mermaid(lineageOf(catalog)),
       sections: catalog.map(section).join('\n\n'),
     });

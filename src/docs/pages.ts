@@ -43,7 +43,6 @@ export async function readSite({ session: { connection }, manifest, snapshot }: 
 export function indexPage(site: Site): string {
   const { catalog } = site;
   const marts = catalog.filter(({ kind, isOwn }) => kind === 'mart' && !isOwn);
-  const yours = catalog.filter(({ isOwn }) => isOwn);
   const feed = catalog.filter(({ stream }) => stream !== undefined);
   const own = catalog.filter(({ kind, stream }) => kind === 'table' && stream === undefined);
   const columns = sumOf(catalog, (table) => table.columns.length);
@@ -51,15 +50,33 @@ export function indexPage(site: Site): string {
   const content = html`<h1>The data of the lake</h1>
 <p class="lead">${counted(marts.length, 'mart')} that answer questions, ${counted(feed.length, 'table')} from the feed and ${counted(own.length, 'table')} of lotlake’s own work: ${counted(columns, 'column')}, each with description, type, unit, place in the feed, null rate and examples. Press <kbd>/</kbd> to search.</p>
 ${testSummary(site)}
-${list('marts', 'Marts', marts)}
-${yours.length > 0 && list('yours', 'Your own models', yours)}
-${list('feed', 'Tables from the feed', feed)}
+${layersOf(catalog).map(
+  ([id, title, tables]) => html`${list(id, title, tables)}
+`,
+)}${list('feed', 'Tables from the feed', feed)}
 ${list('own', 'Tables of lotlake’s own work', own)}
 <h2 id="lineage">Lineage</h2>
 <p>From endpoints of the service over streams and tables to marts. Each box leads to its page; pointing at one shows what it is connected with.</p>
 ${lineageSvg(site.lineage, label, '')}`;
   return fillPage('docs.html', { title: 'lotlake data', root: '', source: site.source, content });
 }
+
+/** What each layer of marts holds, in the order of the page. */
+const TITLES = {
+  own: 'Your own models',
+  sales: 'Sales: attempts, prices, and what follows from them',
+  market: 'Market: estimates, and what reads them',
+  stock: 'Stock: what is on offer, and what became of it',
+  reports: 'Reports: what history and inspection reports say',
+  shared: 'Shared: names, groups and settings',
+  seeds: 'Seeds: assumptions in tables',
+} as const;
+
+/** The layers that have marts, each with its id, title and marts. */
+export const layersOf = (catalog: readonly CatalogTable[]) =>
+  Object.entries(TITLES)
+    .map(([layer, title]) => [layer, title, catalog.filter((table) => table.layer === layer)] as const)
+    .filter(([, , tables]) => tables.length > 0);
 
 function testSummary(site: Site): Html {
   const { tests, failuresOf } = site;

@@ -21,12 +21,15 @@ export interface TestResult extends PlannedTest {
 /** Result of a data test, without the failing rows. */
 export type TestFailures = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'>;
 
-/** Whether every run tests a model. A view is tested when that is asked (`lotlake test --model`), since it is computed then. */
-export const isTestedNightly = ({ exists }: Pick<Model, 'exists'>): boolean => exists !== 'view';
+/**
+ * Whether every run tests a model. A view is tested when that is asked (`lotlake test --model`), since it is computed then;
+ * a model of the run alone is tested by what reads it.
+ */
+export const isTestedNightly = ({ exists = 'file' }: Pick<Model, 'exists'>): boolean => exists === 'file';
 
 /**
- * Runs the tests of models and the checks across tables, by default all of `sql/marts` and `sql/checks`, on a connection
- * that has the lake tables and the marts.
+ * Runs the tests of models and the checks across tables, by default all of lotlake, on a connection that has
+ * the lake tables, the marts and the functions of the models.
  * Throws MODEL_FAILED if a test cannot be run; failing rows are results, not errors.
  * @param beside more connections to share the work; they see the same tables as the first one
  * @param alone gives all memory to a test that does not fit into memory while others run

@@ -39,8 +39,11 @@ const column = z.strictObject({
 });
 
 export const definition = z.strictObject({
-  /** What a run publishes of it: a Parquet file (the default), or a view that is computed when it is asked. */
-  exists: z.enum(['file', 'view']).optional(),
+  /**
+   * How it exists: as a Parquet file of the snapshot (the default), as a view that is computed when it is asked, or as
+   * none, a view of the run alone, which models after it read.
+   */
+  exists: z.enum(['file', 'view', 'none']).optional(),
   /** The question that the model answers, and by which rules. */
   description: z.string(),
   /** What one row is. */
@@ -65,10 +68,21 @@ export type ColumnTest = Readonly<z.output<typeof columnTest>>;
 /** A test of a model's rows. */
 export type ModelTest = Readonly<z.output<typeof modelTest>>;
 
+/**
+ * The layers of lotlake's models, each a folder of `sql/models`. A model reads its own layer and those before it; seeds
+ * are before all. The examples are computed where the configuration names them.
+ */
+export const LAYERS = ['seeds', 'shared', 'sales', 'stock', 'reports', 'market', 'examples'] as const;
+
+/** A layer, see {@link LAYERS}. */
+export type Layer = (typeof LAYERS)[number];
+
 /** A model: one SELECT and its description in the .yml. The SELECT of a seed reads a CSV file. */
 export type Model = Readonly<z.output<typeof definition>> & {
   readonly name: string;
   readonly sql: string;
+  /** The layer of a model of lotlake. */
+  readonly layer?: Layer;
   readonly isSeed?: boolean;
   /** Whether its SELECT reads the database `fit`, which lotlake fits to price_inputs; only DuckDB computes such a model. */
   readonly isFitted?: boolean;
@@ -85,21 +99,32 @@ export const modelFailed = (what: string, error: unknown): LotlakeError =>
     hint: 'the last snapshot stays current',
   });
 
-const martsFolder: string = join(packageRoot, 'sql', 'marts');
+const modelsFolder: string = join(packageRoot, 'sql', 'models');
 const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
 
-/**
- * Reads the models of a folder, each `<name>.sql` with `<name>.yml`, sorted by name; by default lotlake's own models and
- * seeds. Throws MODEL_DEFINITION with the file and the place in it that is not valid.
- */
-export function readModels(folder: string = martsFolder): readonly Model[] {
-  const read = () => namesIn(folder, '.sql').map((name) => readModel(folder, name));
-  if (folder !== martsFolder) return read();
-  own ??= [...read(), ...namesIn(seedsFolder, '.csv').map((name) => readSeed(name))].sort((a, b) =>
-    a.name < b.name ? -1 : 1,
-  );
+/** The models and seeds that lotlake computes every night, by name. Throws MODEL_DEFINITION as {@link readModelsOf} does. */
+export function readModels(): readonly Model[] {
+  own ??= LAYERS.filter((layer) => layer !== 'examples')
+    .flatMap(readLayer)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
   return own;
 }
+
+/** The models of a layer. */
+export function readLayer(layer: Layer): readonly Model[] {
+  const models =
+    layer === 'seeds'
+      ? namesIn(seedsFolder, '.csv').map((name) => readSeed(name))
+      : readModelsOf(join(modelsFolder, layer));
+  return models.map((model) => ({ ...model, layer }));
+}
+
+/**
+ * Reads the models of a folder, each `<name>.sql` with `<name>.yml`, sorted by name. Throws MODEL_DEFINITION with the
+ * file and the place in it that is not valid.
+ */
+export const readModelsOf = (folder: string): readonly Model[] =>
+  namesIn(folder, '.sql').map((name) => readModel(folder, name));
 
 /** The models that come with lotlake do not change while a process runs. */
 let own: readonly Model[] | undefined;

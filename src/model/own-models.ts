@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { LotlakeError } from '../config/lotlake-error.js';
+import type { Config } from '../config/config.js';
+import { ConfigError, LotlakeError } from '../config/lotlake-error.js';
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables, ownTables } from '../lake/tables.js';
 import { type Check, OWN_NAME, ownCheck, readChecks } from './checks.js';
-import { definition, type Model, readModels } from './model-files.js';
+import { definition, type Model, readLayer, readModels, readModelsOf } from './model-files.js';
 
 /** Models and checks. */
 export interface Modelling {
@@ -22,19 +23,37 @@ const NOTHING: Modelling = { models: [], checks: [] };
 export const readableNames = (): ReadonlySet<string> =>
   new Set([...[...lakeTables(), ...ownTables, ...readModels()].map(({ name }) => name), 'checks']);
 
+/** What a lake computes beside lotlake's own models: models in a folder of the user, and lotlake's examples by name. */
+export type Chosen = Pick<Config, 'models' | 'examples'>;
+
 /**
- * Reads the models of the user from their folder, and the checks from its folder `checks`; none without a folder.
- * Throws MODEL_DEFINITION for a file or a name that is not valid, and for a name that is taken.
+ * Reads the models of the user from their folder, the checks from its folder `checks`, and the examples that are switched
+ * on. Throws MODEL_DEFINITION for a file or a name that is not valid, and for a name that is taken, and ConfigError for
+ * an example that does not exist.
  */
-export function readOwn(folder: string | undefined): Modelling {
-  if (folder === undefined) return NOTHING;
-  const models = readModels(folder).map((model) => ({ ...model, isOwn: true }));
+export function readOwn({ models: folder, examples: names = [] }: Chosen): Modelling {
+  const examples = names.length === 0 ? [] : chosenExamples(names);
+  if (folder === undefined) return { models: examples.map(asOwn), checks: [] };
+  const models = readModelsOf(folder);
   const checked = join(folder, 'checks');
   const checks = existsSync(checked) ? readChecks(checked) : [];
+  const named = new Set([...readableNames(), ...names]);
   const taken = new Set(readChecks().map(({ test }) => test));
-  for (const { name } of models) assertName(join(folder, `${name}.sql`), name, readableNames());
+  for (const { name } of models) assertName(join(folder, `${name}.sql`), name, named);
   for (const { test } of checks) assertName(join(checked, `${test}.sql`), test, taken);
-  return { models, checks };
+  return { models: [...examples, ...models].map(asOwn), checks };
+}
+
+const asOwn = (model: Model): Model => ({ ...model, isOwn: true });
+
+function chosenExamples(names: readonly string[]): readonly Model[] {
+  const known = readLayer('examples');
+  const unknown = names.find((wanted) => !known.some(({ name }) => name === wanted));
+  if (unknown === undefined) return known.filter(({ name }) => names.includes(name));
+  throw new ConfigError(
+    `examples: ${unknown} is no example`,
+    `examples: ${known.map(({ name }) => name).join(', ')}`,
+  );
 }
 
 function assertName(path: string, name: string, taken: ReadonlySet<string>): void {
@@ -65,7 +84,7 @@ export function modellingOf({ own }: Pick<Manifest, 'own'>): Modelling {
   }
   const { models, checks } = parsed.data;
   return {
-    models: [...readModels(), ...models.map((model) => ({ ...model, isOwn: true }))],
+    models: [...readModels(), ...models.map(asOwn)],
     checks: [...readChecks(), ...checks],
   };
 }

@@ -19,6 +19,9 @@ export async function treeOf(connection: DuckDBConnection, sql: string): Promise
   return JSON.parse(String(tree));
 }
 
+/** The model with the settings of the run, which functions of the models read. */
+export const SETTINGS = 'dim_settings';
+
 /** The mart whose prices are fitted. A SELECT that reads the database `fit` depends on it. */
 export const FITTED = 'price_inputs';
 

@@ -1,15 +1,19 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { load } from 'js-yaml';
+import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { makeFolder, remove } from '../config/owned.js';
+import { packageFile } from '../config/package-root.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, type Session, scalar } from '../duck/session.js';
 import { columnsOf } from '../lake/schema.js';
 import { viewOn } from '../lake/views.js';
+import { createFunctions } from './functions.js';
 import { type Model, modelFailed, readModels } from './model-files.js';
 import { fitPrices } from './pricing/fit-prices.js';
-import { FITTED, withReferences } from './references.js';
+import { FITTED, SETTINGS, withReferences } from './references.js';
 
 /** How models are run, and where they are written. */
 export interface RunModelsOptions {
@@ -17,7 +21,7 @@ export interface RunModelsOptions {
   readonly target: string;
   /** Options of COPY for the Parquet file of a mart. */
   readonly parquet: (mart: Model) => string;
-  /** Models to run; those of `sql/marts` by default. */
+  /** Models to run; those of lotlake by default. */
   readonly models?: readonly Model[];
   /** More connections, for models that do not read each other; they see the same tables as the first one. */
   readonly beside?: readonly DuckDBConnection[] | undefined;
@@ -32,8 +36,8 @@ export type ModelResult = Readonly<Awaited<ReturnType<typeof runModel>>>;
 
 /**
  * Computes the models, each as soon as the models that it reads are done and a connection is free. A model becomes a
- * Parquet file that is sorted by its key, with a view on it in the connection's current database. The connection has the
- * lake tables, and its TimeZone is UTC.
+ * Parquet file that is sorted by its key, with a view on it in the connection's current database; see `exists` in
+ * {@link definition} for other forms. The connection has the lake tables, and its TimeZone is UTC.
  * Throws an error that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED if its SQL fails.
  */
 export async function runModels(
@@ -49,8 +53,14 @@ export async function runModels(
   );
   const known = new Set(existing.map((table) => String(table.name)));
   const models = await orderedModels(connection, options.models ?? readModels(), known);
-  let done = 0;
-  for (const model of models) {
+  await createFunctions(connection, 'values');
+  // The functions that read the settings are made after them, and before all models that call them.
+  const settings = models.filter(({ name }) => name === SETTINGS);
+  const first: ModelResult[] = [];
+  for (const model of settings) first.push(await runModel(connection, model, options, false));
+  if (settings.length > 0 || known.has(SETTINGS)) await createFunctions(connection, 'enough');
+  let done = first.length;
+  for (const model of models.filter((each) => !settings.includes(each))) {
     const read = model.references.flatMap((name) => running.get(name) ?? []);
     const work = async (free: DuckDBConnection, isAgain: boolean): Promise<ModelResult> => {
       options.onModel?.(model.name, done, models.length);
@@ -64,9 +74,12 @@ export async function runModels(
     running.set(model.name, result);
   }
   // An error of the detach must not hide the error of a model.
-  return settled([...running.values()]).finally(() =>
+  const results = await settled([...running.values()]).finally(() =>
     connection.run('detach database if exists fit').catch(() => undefined),
   );
+  const ofRun = models.filter(({ exists }) => exists === 'none').map(({ name }) => name);
+  for (const name of ofRun.toReversed()) await connection.run(`drop view ${identifier(name)}`);
+  return [...first, ...results].filter(({ name }) => !ofRun.includes(name));
 }
 
 /**
@@ -114,9 +127,11 @@ const circular = (cycle: readonly string[]): LotlakeError =>
     hint: 'take what they share into a model of its own',
   });
 
+const gone = z.record(z.string(), z.string()).parse(load(packageFile('sql/models/gone.yml')));
+
 const unknown = (name: string, read: string): LotlakeError =>
   new LotlakeError('MODEL_GRAPH', `model ${name} reads ${read}, which is neither a model nor a table`, {
-    hint: 'lotlake tables lists the names there are',
+    hint: gone[read] ?? 'lotlake tables lists the names there are',
   });
 
 async function runModel(
@@ -128,7 +143,7 @@ async function runModel(
   const { name, key, sql, references } = model;
   try {
     const started = performance.now();
-    if (model.exists === 'view') {
+    if (model.exists === 'view' || model.exists === 'none') {
       if (model.isOwn) await assertColumns(connection, model);
       await connection.run(`create or replace view ${identifier(name)} as\n${sql}`);
       const view = { key: [...key], sql, reads: [...references] };

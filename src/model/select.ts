@@ -25,7 +25,8 @@ export function selectModels<M extends ModelNode & Pick<Model, 'isFitted' | 'exi
     if (needs !== '') addAll(found, name, reads);
     if (feeds !== '') addAll(found, name, readBy);
   }
-  const isView = (name: string) => models.some((model) => model.name === name && model.exists === 'view');
+  const isView = (name: string) =>
+    models.some((model) => model.name === name && (model.exists ?? 'file') !== 'file');
   for (const name of found) for (const read of reads(name)) if (isView(read)) found.add(read);
   const chosen = models.filter(({ name }) => found.has(name));
   const needsFit = chosen.some(({ isFitted }) => isFitted);

@@ -5,6 +5,7 @@ import type { Column } from '../lake/schema.js';
 import { runSpark, type SparkOptions, type SparkResult } from '../spark/run-spark.js';
 import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
 import type { Model } from './model-files.js';
+import { SETTINGS } from './references.js';
 import type { PlannedTest } from './test-sql.js';
 
 /** A table of a snapshot, and where Spark reads it. */
@@ -34,7 +35,16 @@ export interface SparkModels {
 /** Results of models and data tests, on Spark or on DuckDB. */
 export type ModelResults = Readonly<Awaited<ReturnType<typeof runSparkModels>>>;
 
-const functions = packageFile('sql/functions/duckdb_names.spark.sql');
+/** The step that creates functions; those of `enough` read dim_settings. */
+const functions = (name: 'names' | 'values' | 'enough'): SparkStep => ({
+  name: `functions: ${name}`,
+  statements: [packageFile(`sql/functions/${name}.spark.sql`)],
+});
+
+/** Whether a model becomes files; the others are views of the run alone. */
+const isWritten = ({ exists }: Model): boolean => exists !== 'none';
+
+const stepOf = (model: string): string => `model ${model}`;
 
 /** Spark type of each DuckDB type. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -62,20 +72,28 @@ function sparkType(type: string): string {
  * Throws LotlakeError: SPARK_FAILED with the model or test that failed or has no answer, SPARK_TYPE.
  */
 export async function runSparkModels({ tables, models, tests, target }: SparkModels, options: SparkOptions) {
+  const [settings, others] = [true, false].map((first) =>
+    models.filter(({ name }) => (name === SETTINGS) === first).map((model) => write(model, target)),
+  );
   const steps = [
-    { name: 'the tables of the snapshot', statements: [functions, ...tables.map(viewOn)] },
-    ...models.map((model) => write(model, target)),
+    { name: 'the tables of the snapshot', statements: tables.map(viewOn) },
+    functions('names'),
+    functions('values'),
+    ...(settings ?? []),
+    functions('enough'),
+    ...(others ?? []),
     ...tests.map((planned) => ({ name: nameOf(planned), query: failuresOf(planned) })),
   ];
-  const results = await runSpark(steps, options);
-  const [, ...answers] = results;
+  const answers = new Map((await runSpark(steps, options)).map((answer) => [answer.name, answer]));
+  const answerTo = (name: string, numbers: number) => countsOf(answers.get(name), name, numbers);
   return {
-    models: models.map(({ name, key }, place) => {
-      const [rows = 0] = countsOf(answers[place], 1);
-      return { name, key, ms: answers[place]?.ms ?? 0, rows };
+    models: models.filter(isWritten).map(({ name, key }) => {
+      const step = stepOf(name);
+      const [rows = 0] = answerTo(step, 1);
+      return { name, key, ms: answers.get(step)?.ms ?? 0, rows };
     }),
-    tests: tests.flatMap((planned, place) => {
-      const counts = countsOf(answers[models.length + place], planned.length);
+    tests: tests.flatMap((planned) => {
+      const counts = answerTo(nameOf(planned), planned.length);
       return planned.map(({ model, test, severity }, i) => ({
         model,
         test,
@@ -87,11 +105,11 @@ export async function runSparkModels({ tables, models, tests, target }: SparkMod
 }
 
 /** The numbers in the one row that answers a step. Throws SPARK_FAILED if some are missing: such a test would pass. */
-function countsOf(answer: SparkResult | undefined, expected: number): number[] {
+function countsOf(answer: SparkResult | undefined, name: string, expected: number): number[] {
   const [row, ...others] = answer?.rows ?? [];
   const counts = Object.values(row ?? {}).filter((value) => typeof value === 'number');
   if (others.length === 0 && counts.length === expected) return counts;
-  throw new LotlakeError('SPARK_FAILED', `Spark gave no answer to ${answer?.name}`, {
+  throw new LotlakeError('SPARK_FAILED', `Spark gave no answer to ${name}`, {
     hint: 'nothing of the lake changed; the command that runs Spark must pass on all that it prints',
   });
 }
@@ -116,12 +134,15 @@ function parquetView(name: string, options: Readonly<Record<string, string>>, sc
   return `create temporary view ${identifier(name)} ${schema} using parquet options (${list.join(', ')})`;
 }
 
-/** The step that writes a model into its folder, sorted by its key, and makes a view on it. */
-function write({ name, sql, key }: Model, target: string): SparkStep {
+/** The step that writes a model into its folder, sorted by its key, and makes a view on it, or the view alone. */
+function write(model: Model, target: string): SparkStep {
+  const { name, sql, key } = model;
+  if (!isWritten(model))
+    return { name: stepOf(name), statements: [`create temporary view ${identifier(name)} as\n${sql}`] };
   const path = `${target}/${name}`;
   const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
   return {
-    name: `model ${name}`,
+    name: stepOf(name),
     statements: [
       `insert overwrite directory ${sparkLiteral(path)} using parquet select * from (\n${sql}\n) order by ${order}`,
       parquetView(name, { path: patternOf(path) }),

@@ -31,15 +31,16 @@ export async function inWarehouse<T>(
   });
 }
 
-/** A table or mart with the descriptions for its view. */
+/** A table or mart with the descriptions for its view, and the layer of a mart. */
 export interface Described extends Pick<LakeTable, 'name' | 'description' | 'grain'> {
+  readonly layer?: string | undefined;
   readonly columns: readonly { name: string; description: string; unit?: string | undefined }[];
 }
 
 /** Writes descriptions of tables and columns as comments on the views of the warehouse that the connection is in. */
 export async function commentViews(connection: DuckDBConnection, entries: readonly Described[]) {
-  const comments = entries.flatMap(({ name, description, grain, columns }) => [
-    commentOn(`${description} (${grain})`, name),
+  const comments = entries.flatMap(({ name, layer, description, grain, columns }) => [
+    commentOn(`${layer === undefined ? '' : `[${layer}] `}${description} (${grain})`, name),
     ...columns.map((column) => {
       const unit = column.unit === undefined ? '' : ` [${column.unit}]`;
       return commentOn(column.description + unit, name, column.name);

@@ -8,6 +8,7 @@ import { currentSnapshot, layoutOf } from '../lake/layout.js';
 import { allNames, allTables, type Manifest, readManifest } from '../lake/manifest.js';
 import { type Choice, findSnapshot, pickSnapshot } from '../lake/snapshots.js';
 import { viewOn } from '../lake/views.js';
+import { createFunctions } from '../model/functions.js';
 import { type ReadQuery, readQuery } from './read-only.js';
 
 /** A snapshot of the lake, opened for reading. */
@@ -52,6 +53,7 @@ export async function openSnapshot(config: Config, { named, choice = {}, into, s
     // Several threads would write their rows in any order, even if insertion order is preserved.
     if (into !== undefined) await connection.run('set threads = 1');
     await confine(connection, reached, folders);
+    await createFunctions(connection, 'values');
     for (const [name, { sql }] of Object.entries(manifest.views))
       if (wanted.has(name)) await createView(connection, name, sql);
     opened.session.interruptOn(signal);

@@ -141,7 +141,7 @@ export async function runJob<T extends { readonly published: boolean }>(
     const { memory, threads } = config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
     session.interruptOn(signal);
-    const own = await readOwnModels(session.connection, config.models);
+    const own = await readOwnModels(session.connection, config);
     const schemas = await readSchemas(session);
     const reporter = {
       ...options.reporter,

@@ -5,7 +5,7 @@ import { remove } from '../config/owned.js';
 import { identifier } from '../duck/session.js';
 import type { Manifest } from '../lake/manifest.js';
 import { isTestedNightly, runDataTests, type TestResult } from '../model/data-tests.js';
-import { type Modelling, readableNames, readOwn } from '../model/own-models.js';
+import { type Chosen, type Modelling, readableNames, readOwn } from '../model/own-models.js';
 import { type ModelResult, orderedModels, type RunModelsOptions, runModels } from '../model/run-models.js';
 import { checkTests, readQuery } from '../query/read-only.js';
 
@@ -14,13 +14,10 @@ import { checkTests, readQuery } from '../query/read-only.js';
  * MODEL_DEFINITION for a name that is taken and for SQL that is not a single read-only SELECT, and MODEL_GRAPH for a model
  * that reads a table which does not exist.
  */
-export async function readOwnModels(
-  connection: DuckDBConnection,
-  folder: string | undefined,
-): Promise<Modelling> {
-  const own = readOwn(folder);
+export async function readOwnModels(connection: DuckDBConnection, chosen: Chosen): Promise<Modelling> {
+  const own = readOwn(chosen);
   const notReading = (name: string) => (cause: unknown) => {
-    const path = join(folder ?? '', name);
+    const path = join(chosen.models ?? '', name);
     throw new LotlakeError('MODEL_DEFINITION', `${path}: ${messageOf(cause)}`, { cause });
   };
   for (const { name, sql } of own.models) await readQuery(connection, sql).catch(notReading(`${name}.sql`));

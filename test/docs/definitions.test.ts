@@ -8,7 +8,7 @@ import { describeEmptyLake } from '../../src/docs/empty-lake.js';
 import { MARKDOWN_COMMAND, tablesMarkdown } from '../../src/docs/markdown.js';
 import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { readChecks } from '../../src/model/checks.js';
-import { readModels } from '../../src/model/model-files.js';
+import { LAYERS, readModelsOf } from '../../src/model/model-files.js';
 import { compareColumns } from '../model/columns.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
@@ -38,15 +38,15 @@ const filesOf = (name: string): readonly string[] => readdirSync(join(packageRoo
 
 describe('reading the definitions in SQL and .yml', () => {
   it('refuses a mart that lacks one of its two files', () => {
-    expect(() => readModels(folderOf('sql-alone', { 'a.sql': 'select 1 as n' }))).toThrow(
+    expect(() => readModelsOf(folderOf('sql-alone', { 'a.sql': 'select 1 as n' }))).toThrow(
       /a\.yml cannot be read/,
     );
-    expect(() => readModels(folderOf('yml-alone', { 'b.yml': YML }))).toThrow(/b\.yml .*has no \.sql/);
-    expect(readModels(folderOf('both', { 'c.sql': 'select 1 as n', 'c.yml': YML }))).toHaveLength(1);
+    expect(() => readModelsOf(folderOf('yml-alone', { 'b.yml': YML }))).toThrow(/b\.yml .*has no \.sql/);
+    expect(readModelsOf(folderOf('both', { 'c.sql': 'select 1 as n', 'c.yml': YML }))).toHaveLength(1);
   });
 
   it('finds a column that only one of the two files names', async () => {
-    const [model] = readModels(folderOf('columns', { 'd.sql': 'select 1 as m', 'd.yml': YML }));
+    const [model] = readModelsOf(folderOf('columns', { 'd.sql': 'select 1 as m', 'd.yml': YML }));
     if (model === undefined) throw new TypeError('no model');
     await opened.session.connection.run(`create view ${model.name} as ${model.sql}`);
     expect(await compareColumns(opened.session.connection, model)).toEqual({
@@ -63,7 +63,10 @@ describe('reading the definitions in SQL and .yml', () => {
   });
 
   it('finds a .sql and a .yml for each mart and lake table, and no other file', () => {
-    for (const name of ['marts', 'flatten']) {
+    for (const name of [
+      ...LAYERS.filter((layer) => layer !== 'seeds').map((layer) => `models/${layer}`),
+      'flatten',
+    ]) {
       const names = [...new Set(filesOf(name).map((file) => file.split('.')[0] ?? ''))];
       expect(filesOf(name), name).toEqual(names.flatMap((each) => [`${each}.sql`, `${each}.yml`]));
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeScratch } from '../../src/config/owned.js';
 import { openSession, type Session } from '../../src/duck/session.js';
-import { readModels } from '../../src/model/model-files.js';
+import { readModelsOf } from '../../src/model/model-files.js';
 import { referencesOf } from '../../src/model/references.js';
 import { planModels } from '../../src/model/run-models.js';
 
@@ -83,7 +83,7 @@ describe('planModels', () => {
   });
 });
 
-describe('readModels', () => {
+describe('readModelsOf', () => {
   const write = (yml: string) => {
     writeFileSync(join(folder, 'odd.sql'), 'select 1 as x');
     writeFileSync(join(folder, 'odd.yml'), yml);
@@ -92,7 +92,7 @@ describe('readModels', () => {
 
   it('fills in defaults', () => {
     write(`description: d\ngrain: g\nkey: [x]\n${columns}`);
-    expect(readModels(folder)).toMatchObject([{ name: 'odd', tests: [], columns: { x: { tests: [] } } }]);
+    expect(readModelsOf(folder)).toMatchObject([{ name: 'odd', tests: [], columns: { x: { tests: [] } } }]);
   });
 
   it.each([
@@ -111,6 +111,6 @@ describe('readModels', () => {
     ['text that is not YAML', 'description: [', /odd\.yml/],
   ])('says where %s is', (_what, yml, message) => {
     write(yml);
-    expect(() => readModels(folder)).toThrow(message);
+    expect(() => readModelsOf(folder)).toThrow(message);
   });
 });

@@ -40,7 +40,8 @@ function folderOf(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-const read = (files: Readonly<Record<string, string>>) => readOwnModels(session.connection, folderOf(files));
+const read = (files: Readonly<Record<string, string>>) =>
+  readOwnModels(session.connection, { models: folderOf(files) });
 async function run(files: Readonly<Record<string, string>>) {
   const warnings: string[] = [];
   const target = join(root, `target-${folders}`);

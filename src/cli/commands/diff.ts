@@ -20,7 +20,7 @@ export const diff = command({
   async run({ before: from, after: to, table, rows, print, config }, { cwd, signal }) {
     const limit = wholeNumber('--rows', rows, 0, 10_000);
     await withDatabase(config, signal, async ({ session: { connection } }) => {
-      const models = [...modellingOf({}).models, ...readOwn(config.models).models];
+      const models = [...modellingOf({}).models, ...readOwn(config).models];
       const before = await sideOf(connection, config, from, cwd, models);
       const after = await sideOf(connection, config, to, cwd, models);
       const names = comparedTables(before, after);

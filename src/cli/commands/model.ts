@@ -83,12 +83,12 @@ type Chosen = Awaited<ReturnType<typeof chosenModels>>;
 /** Chooses the models that an engine computes: all or the selected ones. Only DuckDB computes the user's models. */
 async function chosenModels(
   connection: DuckDBConnection,
-  { models: folder }: Config,
+  config: Config,
   engine: string,
   select: string | undefined,
   { err }: Effects,
 ) {
-  const own = await readOwnModels(connection, folder);
+  const own = await readOwnModels(connection, config);
   const isSpark = engine === 'spark';
   if (isSpark && own.models.length > 0) err('your own models are left to DuckDB\n');
   const given = [...readModels(), ...(isSpark ? [] : own.models)];
@@ -97,7 +97,7 @@ async function chosenModels(
   const selected = select === undefined ? all : selectModels(all, select);
   const models = selected
     .filter(({ isSeed, isFitted }) => !isSeed && !(isSpark && isFitted))
-    .map((model) => ({ ...model, exists: 'file' as const }));
+    .map((model) => (model.exists === 'none' ? model : { ...model, exists: 'file' as const }));
   if (models.length === 0) throw new ConfigError(`--select ${select} names nothing that ${engine} computes`);
   const known = [...readChecks(), ...(isSpark ? [] : own.checks)];
   if (select === undefined) return { models, checks: known, tested: all, marts };

@@ -7,30 +7,25 @@ import { clip, count } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 
-/** Marts that most people need first, in this order. */
-const FIRST: readonly string[] = [
-  ...['sales', 'price_estimates', 'price_trends', 'price_index', 'price_levels', 'price_factors'],
-  ...['price_accuracy', 'sell_through', 'sell_through_odds', 'days_on_market', 'time_to_sale', 'relisting'],
-  ...['regional_prices', 'damage_breakdown', 'title_breakdown', 'odometer_curve', 'repair_economics'],
-  ...['vehicle_timeline', 'claim_history', 'accident_discount', 'inspection_issues', 'check_breakdown'],
-  ...['seller_profiles', 'branch_profiles', 'seller_types', 'inventory_daily', 'data_health'],
+/** Layers in the order in which most people need them; tables come last. */
+const ORDER: readonly TableEntry['layer'][] = [
+  ...(['own', 'sales', 'market', 'stock', 'reports', 'shared', 'seeds'] as const),
 ];
 
 /** Default columns of a line. */
 const WIDTH = 80;
 
-/** Lists every table and mart with rows and description, the marts first. */
+/** Lists every table and mart with its layer, rows and description, the marts first. */
 export const tables = command({
   run({ print, config }, { width = WIDTH }) {
     const entries = readDictionary(config).map(({ columns: _, ...entry }) => entry);
-    const places = new Map(FIRST.map((name, place) => [name, place]));
-    const placeOf = ({ name, kind }: (typeof entries)[number]): number =>
-      kind === 'table' ? FIRST.length + 1 : (places.get(name) ?? FIRST.length);
+    const placeOf = ({ layer }: (typeof entries)[number]): number =>
+      layer === undefined ? ORDER.length : ORDER.indexOf(layer);
     const ordered = entries.toSorted((a, b) => placeOf(a) - placeOf(b));
     print(ordered, () =>
       ordered
-        .map(({ name, kind, rows, description }) =>
-          clip(`${name.padEnd(24)} ${kind.padEnd(5)} ${rowsOf(rows).padStart(11)}  ${description}`, width),
+        .map(({ name, layer = 'table', rows, description }) =>
+          clip(`${name.padEnd(24)} ${layer.padEnd(7)} ${rowsOf(rows).padStart(11)}  ${description}`, width),
         )
         .join('\n'),
     );
@@ -53,7 +48,7 @@ const rowsOf = (rows: number | null): string => (rows === null ? 'view' : count(
 
 function page(entry: TableEntry): string {
   return [
-    `${entry.name} (${entry.kind}): ${entry.description}`,
+    `${entry.name} (${entry.layer ?? entry.kind}): ${entry.description}`,
     `grain: ${entry.grain}; key: ${entry.key.join(', ')}; rows: ${rowsOf(entry.rows)}`,
     gridOf(
       ['column', 'type', 'unit', 'description', 'feed'],

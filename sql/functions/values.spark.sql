@@ -1,0 +1,14 @@
+-- Functions of the models, for Spark. DuckDB has the same ones in values.sql.
+
+create temporary function money(amount double) returns double return round(amount * 100) / 100;
+
+create temporary function is_auction(domain_id bigint) returns boolean return domain_id <> 12;
+
+create temporary function plausible_price(amount double) returns double
+    return case when amount between 1 and 5000000 then amount end;
+
+create temporary function days_between(earlier timestamp, later timestamp) returns bigint
+    return cast(datediff(cast(later as date), cast(earlier as date)) as bigint);
+
+create temporary function month_of(moment timestamp) returns date
+    return cast(date_trunc('month', cast(moment as date)) as date);

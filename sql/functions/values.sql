@@ -1,0 +1,16 @@
+-- Functions of the models, for DuckDB. Spark has the same ones in values.spark.sql.
+
+-- An amount in cents, as it is shown.
+create macro if not exists money(amount) as round(amount * 100) / 100;
+
+-- Source 12 lists cars at asking prices and holds no auctions.
+create macro if not exists is_auction(domain_id) as domain_id <> 12;
+
+-- An amount that can be a price, in any currency; otherwise null.
+create macro if not exists plausible_price(amount) as case when amount between 1 and 5000000 then amount end;
+
+-- Calendar days (UTC) from one date or instant to another.
+create macro if not exists days_between(earlier, later) as cast(cast(later as date) - cast(earlier as date) as bigint);
+
+-- The first day of the month (UTC) of a date or instant.
+create macro if not exists month_of(moment) as cast(date_trunc('month', cast(moment as date)) as date);
