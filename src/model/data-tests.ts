@@ -1,11 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { poolOf, settled } from '../duck/pool.js';
-import { identifier, type Row, row, rows, type Session, scalar } from '../duck/session.js';
+import { type Row, row, rows, type Session, scalar } from '../duck/session.js';
 import { readChecks } from './checks.js';
 import { type Model, modelFailed, readModels } from './model-files.js';
 import type { Modelling } from './own-models.js';
-import { type PlannedTest, planModelTests } from './test-sql.js';
+import { failuresOf, type PlannedTest, planModelTests } from './test-sql.js';
 
 /** Most failing rows that a result has as a sample. */
 const SAMPLE = 5;
@@ -48,27 +48,23 @@ export async function runDataTests(
 
 async function runModelTests(connection: DuckDBConnection, model: Model): Promise<TestResult[]> {
   const tests = planModelTests(model);
-  const passed = await passedRowTests(connection, model, tests);
+  const passed = await passedTests(connection, tests);
   const results: TestResult[] = [];
   for (const test of tests) results.push(await runTest(connection, test, passed.has(test)));
   return results;
 }
 
 /**
- * Runs all tests that judge each row by itself in one scan of their model, and returns those that passed. The others run
- * one by one, for their failing rows; so do all of them if the SQL of one is wrong, for an error that names it.
+ * Runs the tests of a model in one statement, and returns those that passed. The others run one by one, for their failing
+ * rows; so do all of them if the SQL of one is wrong, for an error that names it.
  */
-async function passedRowTests(
+async function passedTests(
   connection: DuckDBConnection,
-  model: Model,
   tests: readonly PlannedTest[],
 ): Promise<ReadonlySet<PlannedTest>> {
-  const judged = tests.filter((test) => test.failing !== undefined);
-  if (judged.length === 0) return new Set();
-  const counts = judged.map((test, i) => `count(*) filter (where ${test.failing}) as "${i}"`);
   try {
-    const failures = await row(connection, `select ${counts.join(', ')} from ${identifier(model.name)} as m`);
-    return new Set(judged.filter((_, i) => failures[i] === 0));
+    const failures = await row(connection, failuresOf(tests));
+    return new Set(tests.filter((_, i) => failures[i] === 0));
   } catch {
     return new Set();
   }

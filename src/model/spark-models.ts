@@ -6,7 +6,7 @@ import { runSpark, type SparkOptions, type SparkResult } from '../spark/run-spar
 import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
 import type { Model } from './model-files.js';
 import { SETTINGS } from './references.js';
-import type { PlannedTest } from './test-sql.js';
+import { failuresOf, type PlannedTest } from './test-sql.js';
 
 /** A table of a snapshot, and where Spark reads it. */
 export interface SparkTable {
@@ -153,16 +153,3 @@ function write(model: Model, target: string): SparkStep {
 
 const nameOf = ([first]: readonly PlannedTest[]): string =>
   first?.model === 'checks' ? `check ${first.test}` : `the tests of ${first?.model}`;
-
-/** A query of one row: the number of failing rows of each test. Tests that judge each row by itself share one scan. */
-function failuresOf(tests: readonly PlannedTest[]): string {
-  const counts = tests.map(({ failing, sql }, place) =>
-    failing === undefined
-      ? `(select count(*) from (\n${sql}\n)) as "${place}"`
-      : `(count(*) filter (where ${failing})) as "${place}"`,
-  );
-  const from = tests.some(({ failing }) => failing !== undefined)
-    ? ` from ${identifier(tests[0]?.model ?? '')} as m`
-    : '';
-  return `select ${counts.join(',\n')}${from}`;
-}

@@ -24,6 +24,22 @@ export function planModelTests(model: Model): readonly PlannedTest[] {
   return [key, ...ofColumns, ...model.tests].map((test) => planTest(model, test));
 }
 
+/**
+ * A query of one row: the number of failing rows of each test, in columns 0, 1 and so on. Tests of one model that judge
+ * each row by itself share one scan of it.
+ */
+export function failuresOf(tests: readonly PlannedTest[]): string {
+  const counts = tests.map(({ failing, sql }, place) =>
+    failing === undefined
+      ? `(select count(*) from (\n${sql}\n)) as "${place}"`
+      : `(count(*) filter (where ${failing})) as "${place}"`,
+  );
+  const from = tests.some(({ failing }) => failing !== undefined)
+    ? ` from ${identifier(tests[0]?.model ?? '')} as m`
+    : '';
+  return `select ${counts.join(',\n')}${from}`;
+}
+
 function planTest({ name, key }: Model, test: Test): PlannedTest {
   const table = identifier(name);
   const plan = (label: string, sql: string): PlannedTest => ({

@@ -1,5 +1,7 @@
-import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageRoot } from '../../src/config/package-root.js';
+import { markdownTable } from '../../src/docs/dictionary.js';
 import { openSession } from '../../src/duck/session.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { viewOn } from '../../src/lake/views.js';
@@ -48,7 +50,8 @@ export async function modelTimes(output: string): Promise<ModelTimes> {
   }
 }
 
-function processorSeconds(): number {
+/** Processor time of this process. */
+export function processorSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 }
@@ -71,4 +74,31 @@ export function growthOf(less: ModelTimes, more: ModelTimes, factor: number): re
       return { name, less: before, more: seconds, share: seconds / all, growth: seconds / before / factor };
     })
     .sort((a, b) => b.more - a.more);
+}
+
+const DOCUMENT = join(packageRoot, 'docs', 'performance.md');
+const PLACE = /(<!-- models: npm run bench writes this table -->\n).*?(<!-- end of models -->)/s;
+
+/** Writes the slowest models and tests, those that take at least a percent of all, into docs/performance.md. */
+export function writeBudget(growths: readonly Growth[], [less, more]: readonly [number, number]): void {
+  const cells = ({ name, ...figures }: Growth): string[] => [
+    name,
+    figures.less.toFixed(2),
+    figures.more.toFixed(2),
+    `${(figures.share * 100).toFixed(1)} %`,
+    figures.growth.toFixed(2),
+  ];
+  const shown = growths.filter(({ share }) => share >= 0.01);
+  const others = growths.filter(({ share }) => share < 0.01);
+  const sum = (name: string, of: readonly Growth[]): Growth => {
+    const total = (key: 'less' | 'more' | 'share'): number => of.reduce((all, each) => all + each[key], 0);
+    const growth = total('more') / total('less') / (more / less);
+    return { name, less: total('less'), more: total('more'), share: total('share'), growth };
+  };
+  const sums = [sum(`${others.length} others`, others), sum('all', growths)];
+  const at = (vehicles: number): string => `s at ${vehicles.toLocaleString('en')}`;
+  const head = ['model, tests or check', at(less), at(more), 'share', '× linear'];
+  const table = markdownTable([head, ...[...shown, ...sums].map(cells)]);
+  const text = readFileSync(DOCUMENT, 'utf8');
+  writeFileSync(DOCUMENT, text.replace(PLACE, `$1\n${table}\n\n$2`));
 }

@@ -8,7 +8,7 @@ import { packageRoot } from '../../src/config/package-root.js';
 import type { Measured, Task } from './child.js';
 import { CLI } from './command.js';
 import { type BenchData, benchData } from './data.js';
-import { growthOf, type ModelTimes } from './growth.js';
+import { growthOf, type ModelTimes, writeBudget } from './growth.js';
 import { BenchReport } from './report.js';
 import { serve } from './service.js';
 
@@ -82,8 +82,14 @@ async function compare(report: BenchReport): Promise<void> {
 
   const marts = await measure('marts', data, lake);
   report.figure('marts and data tests, 1 M lots, 3 M prices, s', marts.text ?? '', marts.seconds, {
-    most: 10,
+    most: 15,
   });
+  const ofModels = await measure('growth', data, lake);
+  const both = `${ofModels.seconds.toFixed(1)} s, ${rebuilt.processorSeconds.toFixed(1)} s`;
+  const ofRebuild = ofModels.seconds / rebuilt.processorSeconds;
+  report.figure("models and tests, × a rebuild's processor time", both, ofRebuild, { most: 0.2 });
+  const few = await measureFew();
+  report.figure('models and tests of 6,000 vehicles, s', few.text ?? '', few.seconds, { most: 1.2 });
   const prices = await measure('prices', data, work);
   report.figure('estimates: fit, back-test, 1 M prices, s', megabytes(prices.peakBytes), prices.seconds, {
     most: 15,
@@ -93,6 +99,16 @@ async function compare(report: BenchReport): Promise<void> {
   report.figure("the lake's files, × the one-liner's", size, lakeBytes / statSync(oneFile).size, { most: 1 });
   const cold = await coldQuery(lake);
   report.figure('lotlake query, cold, s', `${(cold * 1000).toFixed(0)} ms`, cold, { most: 0.6 });
+}
+
+/** Computes the models over a small lake, where their number counts more than their rows. */
+async function measureFew(): Promise<Measured> {
+  const data = await benchData(cache, { vehicles: 6_000 });
+  const lake = join(work, 'few');
+  const service = await serve(data);
+  await measure('nightly', data, lake, service.url);
+  service.close();
+  return measure('models', data, lake);
 }
 
 /** Sizes between which the time of a model may grow by at most GROWTH × linear. */
@@ -115,7 +131,9 @@ async function compareGrowth(report: BenchReport): Promise<void> {
     rmSync(lake, { recursive: true });
   }
   const [less = {}, more = {}] = times;
-  for (const { name, less: before, more: after, share, growth } of growthOf(less, more, MORE / LESS)) {
+  const growths = growthOf(less, more, MORE / LESS);
+  writeBudget(growths, [LESS, MORE]);
+  for (const { name, less: before, more: after, share, growth } of growths) {
     const measured = `${before.toFixed(2)} s, ${after.toFixed(2)} s, ${(share * 100).toFixed(1)} % of all`;
     if (after >= SHOWN) report.figure(`${name}, × linear`, measured, growth, { most: GROWTH });
   }

@@ -8,14 +8,14 @@ import { runModels } from '../../src/model/run-models.js';
 import { inWarehouse } from '../../src/publish/warehouse.js';
 import { PARQUET } from '../../src/reconcile/write.js';
 
-const LOTS = 1_000_000;
-const PRICES = 3_000_000;
+/** The lots and prices that the figure of the marts rests on. */
+const MANY = { lots: 1_000_000, prices: 3_000_000 };
 
 /** Distance between the ids of two copies; no id of a bench world is as large. */
 const STEP = 1_000_000_000;
 
 /** Tables whose rows are copied: those that the marts read of lots and their prices. Other tables are taken once. */
-const MANY = ['vehicles', 'lots', 'prices', 'archived_lots'];
+const COPIED = ['vehicles', 'lots', 'prices', 'archived_lots'];
 
 /** Ids that differ between the copies of a row. */
 const IDS = ['vehicle_id', 'lot_id', 'price_id'];
@@ -24,11 +24,12 @@ const IDS = ['vehicle_id', 'lot_id', 'price_id'];
 const EARLIER = 14;
 
 /**
- * Computes the models and data tests over a lake with at least a million lots and three million prices: the published
- * lake below `output` with copies of its rows under other ids. Throws MODEL_TESTS_FAILED if a data test fails.
+ * Computes the models and data tests over a lake with at least so many lots and prices: the published lake below `output`
+ * with copies of its rows under other ids. Throws MODEL_TESTS_FAILED if a data test fails.
  */
 export async function modelMany(
   output: string,
+  least = MANY,
 ): Promise<{ readonly lots: number; readonly prices: number; readonly seconds: number }> {
   const snapshot = realpathSync(join(output, 'lake', 'current'));
   const target = join(output, 'many');
@@ -39,8 +40,8 @@ export async function modelMany(
     const count = (table: string): Promise<number> =>
       scalar(session.connection, `select count(*) from ${globRelation(snapshot, table, true)}`);
     const [lots, prices] = [await count('lots'), await count('prices')];
-    const copies = Math.ceil(LOTS / lots);
-    const attempts = Math.ceil(PRICES / (prices * copies));
+    const copies = Math.ceil(least.lots / lots);
+    const attempts = Math.ceil(least.prices / (prices * copies));
     for (const { name, partition } of [...lakeTables(), ...ownTables]) {
       const partitioned = partition !== undefined;
       await copyTable(session, snapshot, target, { name, partitioned, copies, attempts });
@@ -83,7 +84,7 @@ async function copyTable(
   const columns = (await rows(connection, `describe select * from ${source}`)).map((row) =>
     String(row.column_name),
   );
-  const ids = MANY.includes(name) ? IDS.filter((id) => columns.includes(id)) : [];
+  const ids = COPIED.includes(name) ? IDS.filter((id) => columns.includes(id)) : [];
   const isEmpty = (await scalar(connection, `select count(*) from ${source}`)) === 0;
   if (ids.length === 0 || isEmpty)
     return cpSync(join(snapshot, name), join(target, name), { recursive: true });
