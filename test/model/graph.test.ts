@@ -1,10 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeScratch } from '../../src/config/owned.js';
+import { packageFile } from '../../src/config/package-root.js';
 import { openSession, type Session } from '../../src/duck/session.js';
-import { readModelsOf } from '../../src/model/model-files.js';
+import { readLayer, readModels, readModelsOf } from '../../src/model/model-files.js';
 import { referencesOf } from '../../src/model/references.js';
 import { planModels } from '../../src/model/run-models.js';
 
@@ -80,6 +82,19 @@ describe('planModels', () => {
 
   it('names the model and its unknown reference', () => {
     expect(() => planModels([node('a', 'lots')], none)).toThrow('model a reads lots');
+  });
+
+  it('says what to read instead of a mart that is gone', () => {
+    const hint = expect.stringContaining("where level = 'seller'");
+    expect(() => planModels([node('a', 'seller_profiles')], none)).toThrow(expect.objectContaining({ hint }));
+  });
+
+  it('names no mart as gone that there is', () => {
+    const names = new Set([...readModels(), ...readLayer('examples')].map(({ name }) => name));
+    const gone = Object.keys(Object(load(packageFile('sql/models/gone.yml'))));
+    expect(
+      gone.filter((name) => names.has(name) && !readLayer('examples').some((each) => each.name === name)),
+    ).toEqual([]);
   });
 });
 

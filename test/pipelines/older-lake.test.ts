@@ -1,7 +1,8 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
+import { printedBy } from '../cli/support.js';
 import { bareDuckDb } from './support.js';
 import { readLake, rowsOf, type Stage, setUp } from './world-oracle.js';
 
@@ -62,5 +63,38 @@ describe('a lake that was made before a column was known', () => {
     expect(rowsOf(after, 'passes')).toEqual(expect.arrayContaining(passes));
     const days = rowsOf(after, 'runs').map(({ relisting_days }) => relisting_days);
     expect(days.sort()).toEqual([30, null, null]);
+  });
+
+  it('loses a mart that an earlier lotlake had, in the warehouse, pages and exports', async () => {
+    const current = join(stage.output, 'lake', 'current');
+    const path = join(current, 'manifest.json');
+    const manifest = JSON.parse(readFileSync(path, 'utf8'));
+    const { statistics } = manifest.tables;
+    const files = statistics.files.map((file: { path: string }) => ({
+      ...file,
+      path: file.path.replace('statistics', 'price_ratios'),
+    }));
+    cpSync(join(current, 'statistics'), join(current, 'price_ratios'), { recursive: true });
+    manifest.marts.price_ratios = { ...statistics, files };
+    delete manifest.recipe;
+    writeFileSync(path, JSON.stringify(manifest));
+    const asked = async (...args: string[]) => String(await printedBy(stage.output, ...args));
+    expect(await asked('query', 'select count(*) > 0 as found from price_ratios', '--format', 'csv')).toMatch(
+      /true/,
+    );
+    await stage.run(incremental, { minutes: 45 });
+    expect(existsSync(join(current, 'price_ratios'))).toBe(false);
+    const duck = await bareDuckDb();
+    const views = await duck.query(
+      `attach '${join(current, 'warehouse.duckdb')}' as w (read_only); select view_name from duckdb_views() where database_name = 'w'`,
+    );
+    duck.close();
+    const names = views.map((row) => String(Object.values(row)[0]));
+    expect(names).toContain('statistics');
+    expect(names).not.toContain('price_ratios');
+    const to = join(stage.output, '..', 'pages');
+    await asked('docs', '--to', to);
+    expect(existsSync(join(to, 'tables', 'statistics.html'))).toBe(true);
+    expect(existsSync(join(to, 'marts', 'price_ratios.html'))).toBe(false);
   });
 });
