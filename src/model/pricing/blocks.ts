@@ -115,7 +115,7 @@ function placed(block: Block, factors: readonly Factor[]): Block {
       // Beyond the last knot the share is 0, and below the first one, too.
       const share = (value - below) / ((knots[knot + 1] ?? Infinity) - below);
       places[row] = Number.isNaN(value) ? NONE : offset + knot;
-      values[row] = share > 0 ? share : 0;
+      values[row] = Math.max(0, share);
     }
   }
   return block;
