@@ -1,5 +1,5 @@
 select
-    coalesce(state_id, cast(_list as bigint)) as state_id,
+    coalesce(state_id, _list::bigint) as state_id,
     id as city_id,
     name,
     code,

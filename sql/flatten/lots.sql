@@ -80,7 +80,7 @@ select
     note,
     json_text(details) as details,
     texts_of(tags) as tags,
-    odometer.km > 2000000 or odometer.mi > 1250000 or odometer.km < 0 or odometer.mi < 0 as odometer_out_of_range,
+    odometer.km not between 0 and 2000000 or odometer.mi not between 0 and 1250000 as odometer_out_of_range,
     lower(location.country.iso) = 'ca' and odometer.mi is not null as odometer_unit_uncertain,
     coalesce(archived, case when archived_at is not null then true end) as _archived,
     archived_at as _archived_at,

@@ -3,13 +3,13 @@
 
 -- The instant. A day, month or year gives its start. A text without an offset is in UTC.
 create or replace temp macro date_instant(given) as
-    cast(given || case length(given) when 4 then '-01-01' when 7 then '-01' else '' end as timestamp with time zone);
+    (given || case length(given) when 4 then '-01-01' when 7 then '-01' else '' end)::timestamptz;
 
 -- Minutes by which the local time is ahead of UTC; null if the text has no offset.
 create or replace temp macro date_offset(given) as
     case
         when length(given) > 19 and regexp_matches(given, '(Z|[+-][0-9]{2}(:?[0-9]{2})?)$')
-        then date_diff('minute', cast(date_instant(given) as timestamp), cast(left(given, 16) as timestamp))
+        then date_diff('minute', date_instant(given)::timestamp, left(given, 16)::timestamp)
     end;
 
 -- The known part of the local time: 2019, 2019-05, 2019-05-17 or 2019-05-17T08:30:00. The precision is the coarser of the

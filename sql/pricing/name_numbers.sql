@@ -23,17 +23,19 @@ group by market, currency
 having count(*) >= getvariable('fewest');
 
 create or replace table fit.levels as
+with found as (
+    select market, currency, list(distinct coalesce(cast(columns(getvariable('coded')) as varchar), 'unknown'))
+    from price_inputs
+    group by market, currency
+),
+listed as (
+    unpivot found on columns(* exclude (market, currency)) into name factor value levels
+)
 select market, factor, level, row_number() over (partition by market, factor order by level) - 1 as code
 from (
-    select distinct market, factor, level
-    from (
-        unpivot (
-            select markets.number as market, coalesce(cast(columns(getvariable('coded')) as varchar), 'unknown')
-            from fit_inputs
-            inner join fit.markets as markets using (market, currency)
-        )
-        on columns(* exclude market) into name factor value level
-    )
+    select markets.number as market, factor, unnest(levels) as level
+    from listed
+    inner join fit.markets as markets using (market, currency)
 );
 
 create or replace table fit.segments as

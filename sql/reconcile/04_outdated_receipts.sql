@@ -1,24 +1,16 @@
-with receipts as (
-    select vehicle_id, staged_seq, staged_times, unchanged_seq from run.receipts
-),
-overtaken as (
-    select vehicle_id from run.overtaken_vehicles
-),
-staged as (
-    select vehicle_id, _seq as seq from stage.vehicles
-),
-repeated as (
-    select vehicle_id from receipts where staged_times > 1 or unchanged_seq > staged_seq
+with repeated as (
+    select vehicle_id from run.receipts where staged_times > 1 or unchanged_seq > staged_seq
     union
-    select vehicle_id from overtaken
+    select vehicle_id from run.overtaken_vehicles
 ),
 valid as (
     -- the last staged copy in each list, unless an unchanged record followed
-    select vehicle_id, staged_seq as seq
-    from receipts
-    where staged_seq >= coalesce(unchanged_seq, -1) and vehicle_id not in (select vehicle_id from overtaken)
+    select vehicle_id, staged_seq as _seq
+    from run.receipts
+    anti join run.overtaken_vehicles using (vehicle_id)
+    where staged_seq >= coalesce(unchanged_seq, -1)
 )
-select distinct staged.vehicle_id, staged.seq
-from staged
-left join valid on valid.vehicle_id = staged.vehicle_id and valid.seq = staged.seq
-where staged.vehicle_id in (select vehicle_id from repeated) and valid.seq is null
+select distinct vehicle_id, _seq as seq
+from stage.vehicles
+semi join repeated using (vehicle_id)
+anti join valid using (vehicle_id, _seq)

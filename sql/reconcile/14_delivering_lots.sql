@@ -1,11 +1,5 @@
-with facts as (
-    select is_from_feed from run.facts
-),
-members as (
-    select lot_id, prices, images from current.lot_members
-)
-select members.lot_id, bool_or(members.prices) as prices, bool_or(members.images) as images
-from members
-cross join facts
+select lot_id, bool_or(prices) as prices, bool_or(images) as images
+from current.lot_members
+cross join run.facts
 where facts.is_from_feed
-group by members.lot_id
+group by all

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { packageFile } from '../../config/package-root.js';
 import { literal, literals, rows } from '../../duck/session.js';
+import { CODES, NUMBERS } from './blocks.js';
 import { type Factor, factorsOf, LEVEL_FACTORS, SEGMENTS } from './design.js';
 import { writeRows } from './rows.js';
 
@@ -61,9 +62,8 @@ export async function codeRows(connection: DuckDBConnection, market: Market, fol
     where node.market = ${market.number} order by node.node`,
   );
   const factors = factorsOf(levels, market.months);
-  const sql = rowsSql(factors, market);
   return {
-    rows: await writeRows(connection, sql, join(folder, 'price_rows.tmp')),
+    rows: await writeRows(connection, rowsSql(factors, market), factors, join(folder, 'price_rows.tmp')),
     factors,
     tree: nodes.map(({ parent, depth }) => ({ parent: Number(parent), depth: Number(depth) })),
     months: market.months.length,
@@ -72,49 +72,34 @@ export async function codeRows(connection: DuckDBConnection, market: Market, fol
   };
 }
 
+/** A SELECT of the lots of a market with the columns NUMBERS and CODES of a block. */
 function rowsSql(
   factors: readonly Factor[],
   { number, market, currency, first, months, usual }: Market,
 ): string {
-  const place = { age: 'age_years', mileage: `odometer_km / 10000 - ${usual} * age_years` };
+  const offsets = new Map(factors.map(({ name, offset }) => [name, offset]));
   const month = `greatest(0, least(${months.length - 1}, date_diff('month', date ${literal(first)}, priced_month)))`;
-  const codes = LEVEL_FACTORS.map(
-    (name, i) => `(${factors[i]?.offset} + ${codeOf(name)})::integer as "${name}"`,
-  );
-  const lines = factors.flatMap((factor) => (factor.knots === undefined ? [] : onLine(factor)));
-  const below = factors.flatMap(({ name, knots = [] }) =>
-    name === 'age' || name === 'mileage' ? [`${belowOf(place[name], knots)} as ${name}_below`] : [],
-  );
-  const segments = SEGMENTS.map((name) => `${codeOf(name)}::integer as segment_${name}`);
+  const columns: Readonly<Record<string, string>> = {
+    lot: 'lot_id',
+    log_price: 'ln(price)',
+    age: 'age_years',
+    mileage: `odometer_km / 10000 - ${usual} * age_years`,
+    leaf: 'node',
+    noise: `${codeOf('domain_id')} * 2 + (odometer_km is null)::integer`,
+    month,
+    month_knot: `${offsets.get('month')} + ${month}`,
+    ...Object.fromEntries(LEVEL_FACTORS.map((name) => [name, `${offsets.get(name)} + ${codeOf(name)}`])),
+    ...Object.fromEntries(SEGMENTS.map((name) => [`segment_${name}`, codeOf(name)])),
+  };
   return `select
-      i.lot_id::double as lot, l.node::integer as leaf,
-      (${codeOf('domain_id')} * 2 + (i.odometer_km is null)::integer)::integer as noise,
-      ln(i.price) as log_price, i.month_at as month,
-      ${[...codes, ...lines, ...segments].join(', ')}
-    from (
-      select *, ${place.age} as age_at, ${place.mileage} as mileage_at, ${month}::integer as month_at, ${below.join(', ')}
-      from fit_inputs where market = ${literal(market)} and currency = ${literal(currency)}
-    ) i join fit.node_names l
-      on l.market = ${number} and i.make = l.make and i.model = l.model and i.generation = l.generation
-    order by i.priced_at, i.lot_id`;
+      ${NUMBERS.map((name) => `coalesce((${columns[name]})::double, 'nan'::double) as "${name}"`).join(', ')},
+      ${CODES.map((name) => `(${columns[name]})::integer as "${name}"`).join(', ')}
+    from fit_inputs
+    inner join fit.node_names as nodes using (make, model, generation)
+    where fit_inputs.market = ${literal(market)} and currency = ${literal(currency)} and nodes.market = ${number}
+    order by priced_at, lot_id`;
 }
 
-/** The code of a level of the lot `i`. */
+/** The code of a level of a lot. */
 const codeOf = (name: string): string =>
-  `enum_code(coalesce(cast(i.${name} as varchar), 'unknown')::fit.level_${name})`;
-
-/** The number of the last knot at or below a value, from 1; also 1 below all of them. */
-const belowOf = (value: string, knots: readonly number[]): string =>
-  ['1', ...knots.slice(1).map((knot) => `(${value} >= ${knot})::integer`)].join(' + ');
-
-/** The coefficient of the knot at or below a value, and the share of the way to the next knot. */
-function onLine({ name, offset, knots = [] }: Factor): string[] {
-  if (name === 'month') return [`(${offset} + i.month_at)::integer as month_knot`, '0.0 as month_share'];
-  const knot = (after: string): string =>
-    `list_extract([${knots.join(', ')}]::double[], i.${name}_below${after})`;
-  const share = `(i.${name}_at - ${knot('')}) / (${knot(' + 1')} - ${knot('')})`;
-  return [
-    `(${offset} + i.${name}_below - 1)::integer as ${name}_knot`,
-    `greatest(0, coalesce(${share}, 0)) as ${name}_share`,
-  ];
-}
+  `enum_code(coalesce(cast(fit_inputs.${name} as varchar), 'unknown')::fit.level_${name})`;

@@ -69,6 +69,14 @@ export function factorsOf(
   });
 }
 
+/** The coefficients that all lots have: the intercept, and the level of each factor that has only one. */
+export const sharedOf = (factors: readonly Factor[]): number[] => [
+  0,
+  ...factors.flatMap(({ offset, levels, knots }) =>
+    knots === undefined && levels.length === 1 ? [offset] : [],
+  ),
+];
+
 /** Number of coefficients, with the intercept. */
 export function sizeOf(factors: readonly Factor[]): number {
   return factors.reduce((size, { levels }) => size + levels.length, 1);

@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Coding, codeRows, FEWEST, type Market, nameNumbers } from './code-rows.js';
 import { judgeMonth, measure, pass, type State, startState, type Weighing } from './passes.js';
 import { repeatSales } from './repeat-sales.js';
+import type { Visit } from './rows.js';
 import { DRIVERS, openNumbers, writeEffects, writeEstimates } from './write-fit.js';
 
 /** Number of last months that the back-test judges. */
@@ -18,8 +19,11 @@ const INTERVALS = ['low_80', 'low_50', 'high_50', 'high_80'];
 /** Columns of the tables that a fit writes, after the number of the market. A column without a type is a number. */
 const TABLES = {
   estimates: [
-    ...['lot', 'log_estimate', ...INTERVALS, 'is_left_out', 'make_weight'],
-    ...Array.from({ length: DRIVERS }, (_, i) => [`driver_${i + 1}`, `driver_${i + 1}_effect`]).flat(),
+    ...['lot', 'log_estimate', ...INTERVALS, 'is_left_out utinyint', 'make_weight'],
+    ...Array.from({ length: DRIVERS }, (_, i) => [
+      `driver_${i + 1} usmallint`,
+      `driver_${i + 1}_effect`,
+    ]).flat(),
   ],
   backtest: ['lot', 'log_estimate', ...INTERVALS],
   effects: [
@@ -68,19 +72,22 @@ async function fitMarket(connection: DuckDBConnection, market: Market, folder: s
 
 /** Fits the prices before the back-test, judges its months one by one, and fits all prices. */
 function fitAndJudge(coding: Coding, append: (judged: number[]) => void): State {
-  const { months } = coding;
+  const { months, rows } = coding;
   const judgedFrom = firstJudged(coding);
-  const before = { months: [0, judgedFrom] as const };
-  const sample = { ...before, every: Math.ceil(pricesBefore(coding, judgedFrom) / SAMPLE) };
+  const before = rows.priced([0, judgedFrom]);
+  const sample = sampleOf(coding, judgedFrom);
   let state = startState(coding);
   for (const weighing of FIRST_PASSES) state = pass(coding, state, weighing, sample);
   for (const weighing of FULL_PASSES) state = pass(coding, state, weighing, before);
   state = measure(coding, state, sample);
   if (judgedFrom === months) return state;
   for (let month = judgedFrom; month < months; month += 1) state = judgeMonth(coding, state, month, append);
-  const all = { every: Math.ceil(pricesBefore(coding, months) / SAMPLE) };
-  return measure(coding, pass(coding, state, 'alike', {}), all);
+  return measure(coding, pass(coding, state, 'alike', rows.priced([0, months])), sampleOf(coding, months));
 }
+
+/** A sample of the prices before a month. */
+const sampleOf = (coding: Coding, month: number): Visit =>
+  coding.rows.sample([0, month], Math.ceil(pricesBefore(coding, month) / SAMPLE));
 
 /** The first month that the back-test judges; the number of months if none has enough prices before it. */
 function firstJudged(coding: Coding): number {

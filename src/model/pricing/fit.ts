@@ -1,7 +1,7 @@
 import { CholeskyDecomposition, Matrix } from 'ml-matrix';
-import { type Factor, sizeOf } from './design.js';
-import type { PricedRow } from './rows.js';
-import { emptyNode, type NodeSums, type Sums } from './sums.js';
+import type { PricedRow } from './blocks.js';
+import { type Factor, sharedOf, sizeOf } from './design.js';
+import { emptyNodes, type NodeSums, type Sums } from './sums.js';
 
 /**
  * The tree make, model, generation: nodes by number, generations first, parents after their children. The parent of a make
@@ -15,24 +15,48 @@ export type Tree = readonly { readonly parent: number; readonly depth: number }[
  */
 export type Spread = readonly number[];
 
-/** A node after the fit. */
-interface FittedNode {
-  /** Its effect at the fitted coefficients. */
-  readonly effect: number;
-  /** How much the effect falls if a coefficient rises by 1, by coefficient. */
-  readonly follows: Float64Array;
+/** The nodes of the tree after the fit, by number. */
+interface FittedNodes {
+  /** The effect of a node at the fitted coefficients. */
+  readonly effect: Float64Array;
   /** Variance of its effect at known coefficients. */
-  readonly variance: number;
-  readonly weight: number;
-  /** covariance × follows, and follows × covariance × follows; computed when first needed. */
-  spread?: { readonly vector: Float64Array; readonly scalar: number };
+  readonly variance: Float64Array;
+  /** Its sums, with those that its children gave it. */
+  readonly sums: NodeSums;
+  /** The weight of its own sales in its effect is `share` for each unit of theirs; that of its parent is `lean`. */
+  readonly share: Float64Array;
+  readonly lean: Float64Array;
+  /** How the errors of the coefficients reach its effect; computed when first needed. */
+  readonly reach: (Reach | undefined)[];
+}
+
+/** The effect of a node falls by `follows` if the coefficients rise by 1. */
+interface Reach {
+  /** covariance × follows. */
+  readonly vector: Float64Array;
+  /** follows × covariance × follows. */
+  readonly scalar: number;
+  /** Sum of the vector at the coefficients that all lots have. */
+  readonly ofShared: number;
+}
+
+/** The terms that all lots have. */
+interface Shared {
+  readonly coefficients: readonly number[];
+  /** covariance × terms. */
+  readonly vector: Float64Array;
+  /** terms × covariance × terms. */
+  readonly scalar: number;
 }
 
 /** Coefficients with their covariance, and the nodes of the tree. */
 export interface Fit {
   readonly coefficients: Float64Array;
-  readonly covariance: readonly Float64Array[];
-  readonly nodes: readonly FittedNode[];
+  /** A square matrix, row by row. */
+  readonly covariance: Float64Array;
+  readonly shared: Shared;
+  readonly tree: Tree;
+  readonly nodes: FittedNodes;
   /** The spread of these coefficients, for the next fit. */
   readonly spread: Spread;
   /** Effective number of coefficients that the prices determine. */
@@ -54,8 +78,12 @@ const PRIOR = 1;
 /** The fit before any price: no effects, and a broad spread. */
 export function emptyFit(factors: readonly Factor[]): Fit {
   const nothing = new Float64Array(sizeOf(factors));
+  const none = new Float64Array();
+  const sums = emptyNodes(0, 0);
   return {
-    ...{ coefficients: nothing, covariance: [], nodes: [], freedom: 0, means: nothing },
+    ...{ coefficients: nothing, covariance: none, tree: [], freedom: 0, means: nothing },
+    shared: { coefficients: [], vector: nothing, scalar: 0 },
+    nodes: { effect: none, variance: none, sums, share: none, lean: none, reach: [] },
     spread: [...factors.map(() => BROAD), 0.05, 0.1, 0.2],
   };
 }
@@ -72,51 +100,117 @@ export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread
   const size = sizeOf(factors);
   const normal = Float64Array.from(sums.normal);
   const right = Float64Array.from(sums.right);
-  const nodes = tree.map((_, i): NodeSums => sums.leaves[i] ?? emptyNode(size));
-  nodes.forEach((node, i) => {
-    eliminate(node, nodes[tree[i]?.parent ?? -1], precisionAt(tree, spread, i), normal, right);
-  });
+  const nodes = eliminate(sums.leaves, tree, spread, normal, right);
   const system = Matrix.from1DArray(size, size, normal);
   addPriors(system, factors, spread);
   mirror(system);
   const inverse = new CholeskyDecomposition(system).solve(Matrix.eye(size));
-  const covariance = Array.from({ length: size }, (_, row) => Float64Array.from(inverse.getRow(row)));
-  const coefficients = product(covariance, right);
+  const covariance = Float64Array.from(inverse.to1DArray());
+  const coefficients = right.map((_, row) => dot(covariance, row * size, right));
   const fitted = fitNodes(nodes, tree, spread, coefficients);
   const [weight = 1] = sums.normal;
   const means = sums.normal.slice(0, size).map((sum) => sum / weight);
   const learnt = learn(factors, tree, spread, coefficients, covariance, fitted);
-  return { coefficients, covariance, nodes: fitted, means, ...learnt };
+  const shared = sharedTerms(factors, covariance);
+  return { coefficients, covariance, shared, tree, nodes: fitted, means, ...learnt };
 }
 
-const precisionAt = (tree: Tree, spread: Spread, node: number): number =>
-  1 / (spread.at((tree[node]?.depth ?? 0) - DEPTHS) ?? 1);
+function sharedTerms(factors: readonly Factor[], covariance: Float64Array): Shared {
+  const coefficients = sharedOf(factors);
+  const vector = new Float64Array(sizeOf(factors));
+  for (const at of coefficients) addMultiple(vector, covariance, at * vector.length, 1);
+  return { coefficients, vector, scalar: sumAt(vector, coefficients) };
+}
 
-/** Takes a node out of the system, and adds its information to its parent. */
+/** 1 / variance of the effect of each node about its parent. */
+const precisionsOf = (tree: Tree, spread: Spread): Float64Array =>
+  Float64Array.from(tree, ({ depth }) => 1 / (spread.at(depth - DEPTHS) ?? 1));
+
+/**
+ * Takes the nodes out of the system one after the other, and adds the information of each to its parent. Returns their sums
+ * with those of their children.
+ */
 function eliminate(
-  node: NodeSums,
-  parent: NodeSums | undefined,
-  precision: number,
+  leaves: NodeSums,
+  tree: Tree,
+  spread: Spread,
   normal: Float64Array,
   right: Float64Array,
-): void {
-  if (node.weight === 0) return;
-  const share = 1 / (node.weight + precision);
-  const { terms } = node;
-  const used = [...terms.keys()].filter((at) => terms[at] !== 0);
-  for (let place = 0; place < used.length; place += 1) {
-    const at = used[place] ?? 0;
-    const term = (terms[at] ?? 0) * share;
-    right[at] = (right[at] ?? 0) - term * node.price;
-    if (parent !== undefined) parent.terms[at] = (parent.terms[at] ?? 0) + precision * term;
-    for (let k = place; k < used.length; k += 1) {
-      const cell = at * right.length + (used[k] ?? 0);
-      normal[cell] = (normal[cell] ?? 0) - term * (terms[used[k] ?? 0] ?? 0);
+): NodeSums {
+  const size = right.length;
+  const nodes = emptyNodes(size, tree.length);
+  nodes.weight.set(leaves.weight);
+  nodes.price.set(leaves.price);
+  nodes.terms.set(leaves.terms);
+  let group: Eliminated[] = [];
+  precisionsOf(tree, spread).forEach((precision, node) => {
+    const weight = nodes.weight[node] ?? 0;
+    if (weight === 0) return;
+    const price = nodes.price[node] ?? 0;
+    const terms = nodes.terms.subarray(node * size, (node + 1) * size);
+    const share = 1 / (weight + precision);
+    group.push({ terms, price, share });
+    if (group.length === GROUP) {
+      takeOut(normal, right, group);
+      group = [];
+    }
+    const parent = tree[node]?.parent ?? -1;
+    if (parent < 0) return;
+    nodes.weight[parent] = (nodes.weight[parent] ?? 0) + precision * share * weight;
+    nodes.price[parent] = (nodes.price[parent] ?? 0) + precision * share * price;
+    for (let at = 0; at < size; at += 1)
+      nodes.terms[parent * size + at] =
+        (nodes.terms[parent * size + at] ?? 0) + precision * ((terms[at] ?? 0) * share);
+  });
+  takeOut(normal, right, group);
+  return nodes;
+}
+
+/** Sums of a node that is taken out of the system; its share is 1 / (weight + precision). */
+interface Eliminated {
+  readonly terms: Float64Array;
+  readonly price: number;
+  readonly share: number;
+}
+
+/** Number of nodes that are taken out of the system in one sweep over it. */
+const GROUP = 4;
+
+/** Takes up to GROUP nodes out of the system, in their order. */
+function takeOut(normal: Float64Array, right: Float64Array, group: readonly Eliminated[]): void {
+  const size = right.length;
+  const nothing: Eliminated = { terms: new Float64Array(size), price: 0, share: 0 };
+  const [a = nothing, b = nothing, c = nothing, d = nothing] = group;
+  const used = new Int32Array(size);
+  const [ofA, ofB] = [new Float64Array(size), new Float64Array(size)];
+  const [ofC, ofD] = [new Float64Array(size), new Float64Array(size)];
+  let count = 0;
+  for (let at = 0; at < size; at += 1) {
+    ofA[count] = a.terms[at] ?? 0;
+    ofB[count] = b.terms[at] ?? 0;
+    ofC[count] = c.terms[at] ?? 0;
+    ofD[count] = d.terms[at] ?? 0;
+    used[count] = at;
+    if (ofA[count] !== 0 || ofB[count] !== 0 || ofC[count] !== 0 || ofD[count] !== 0) count += 1;
+  }
+  for (let i = 0; i < count; i += 1) {
+    const at = used[i] ?? 0;
+    const termA = (ofA[i] ?? 0) * a.share;
+    const termB = (ofB[i] ?? 0) * b.share;
+    const termC = (ofC[i] ?? 0) * c.share;
+    const termD = (ofD[i] ?? 0) * d.share;
+    right[at] = (right[at] ?? 0) - termA * a.price - termB * b.price - termC * c.price - termD * d.price;
+    const line = at * size;
+    for (let k = i; k < count; k += 1) {
+      const cell = line + (used[k] ?? 0);
+      normal[cell] =
+        (normal[cell] ?? 0) -
+        termA * (ofA[k] ?? 0) -
+        termB * (ofB[k] ?? 0) -
+        termC * (ofC[k] ?? 0) -
+        termD * (ofD[k] ?? 0);
     }
   }
-  if (parent === undefined) return;
-  parent.weight += precision * share * node.weight;
-  parent.price += precision * share * node.price;
 }
 
 /** Adds the prior of the effects: each contrast of a factor is near zero, as its spread allows. */
@@ -163,27 +257,19 @@ function mirror(system: Matrix): void {
 }
 
 /** Makes, then models, then generations, each from its own sales and its parent. */
-function fitNodes(
-  nodes: readonly NodeSums[],
-  tree: Tree,
-  spread: Spread,
-  coefficients: Float64Array,
-): FittedNode[] {
-  const fitted: FittedNode[] = Array(nodes.length);
-  for (let i = nodes.length - 1; i >= 0; i -= 1) {
-    const { weight, price, terms } = nodes[i] ?? emptyNode(coefficients.length);
-    const parent = fitted[tree[i]?.parent ?? -1];
-    const precision = precisionAt(tree, spread, i);
-    const share = 1 / (weight + precision);
-    const lean = precision * share;
-    fitted[i] = {
-      effect: share * (price - dot(terms, coefficients)) + lean * (parent?.effect ?? 0),
-      follows: terms.map((term, at) => share * term + lean * (parent?.follows[at] ?? 0)),
-      variance: share + lean ** 2 * (parent?.variance ?? 0),
-      weight,
-    };
+function fitNodes(sums: NodeSums, tree: Tree, spread: Spread, coefficients: Float64Array): FittedNodes {
+  const precisions = precisionsOf(tree, spread);
+  const share = precisions.map((precision, node) => 1 / ((sums.weight[node] ?? 0) + precision));
+  const lean = precisions.map((precision, node) => precision * (share[node] ?? 0));
+  const [effect, variance] = [new Float64Array(tree.length), new Float64Array(tree.length)];
+  for (let node = tree.length - 1; node >= 0; node -= 1) {
+    const parent = tree[node]?.parent ?? -1;
+    const [own, leant] = [share[node] ?? 0, lean[node] ?? 0];
+    const rest = (sums.price[node] ?? 0) - dot(sums.terms, node * coefficients.length, coefficients);
+    effect[node] = own * rest + leant * (effect[parent] ?? 0);
+    variance[node] = own + leant ** 2 * (variance[parent] ?? 0);
   }
-  return fitted;
+  return { effect, variance, sums, share, lean, reach: Array(tree.length) };
 }
 
 /** Takes one step towards the spreads that are most likely given the prices. */
@@ -192,8 +278,8 @@ function learn(
   tree: Tree,
   spread: Spread,
   coefficients: Float64Array,
-  covariance: Fit['covariance'],
-  nodes: readonly FittedNode[],
+  covariance: Float64Array,
+  { effect, variance, sums: { weight } }: FittedNodes,
 ): Pick<Fit, 'spread' | 'freedom'> {
   const ofFactors = factors.map((factor, i) =>
     evidence(
@@ -201,18 +287,17 @@ function learn(
       contrastsOf(factor).map((contrast) => squareOf(contrast, coefficients, covariance)),
     ),
   );
-  const ofTree = spread.slice(-DEPTHS).map((variance, depth) =>
-    evidence(
-      variance,
-      nodes.flatMap((node, i): Square[] => {
-        if (tree[i]?.depth !== depth || node.weight === 0) return [];
-        const parent = nodes[tree[i]?.parent ?? -1];
-        const known = (node.weight * variance) / (node.weight * variance + 1);
-        const left = (1 - known) * variance + known ** 2 * (parent?.variance ?? 0);
-        return [[(node.effect - (parent?.effect ?? 0)) ** 2, left]];
-      }),
-    ),
-  );
+  const ofTree = spread.slice(-DEPTHS).map((assumed, depth) => {
+    const squares: Square[] = [];
+    tree.forEach((node, i) => {
+      if (node.depth !== depth || weight[i] === 0) return;
+      const informed = (weight[i] ?? 0) * assumed;
+      const known = informed / (informed + 1);
+      const left = (1 - known) * assumed + known ** 2 * (variance[node.parent] ?? 0);
+      squares.push([((effect[i] ?? 0) - (effect[node.parent] ?? 0)) ** 2, left]);
+    });
+    return evidence(assumed, squares);
+  });
   const all = [...ofFactors, ...ofTree];
   return {
     spread: all.map(({ variance }) => variance),
@@ -223,11 +308,12 @@ function learn(
 /** A squared effect and its remaining variance. */
 type Square = readonly [effect: number, left: number];
 
-function squareOf(contrast: Contrast, coefficients: Float64Array, covariance: Fit['covariance']): Square {
+function squareOf(contrast: Contrast, coefficients: Float64Array, covariance: Float64Array): Square {
+  const size = coefficients.length;
   let [effect, left] = [0, 0];
   for (const [row, a] of contrast) {
     effect += a * (coefficients[row] ?? 0);
-    for (const [column, b] of contrast) left += a * b * (covariance[row]?.[column] ?? 0);
+    for (const [column, b] of contrast) left += a * b * (covariance[row * size + column] ?? 0);
   }
   return [effect ** 2, left];
 }
@@ -243,46 +329,93 @@ function evidence(variance: number, squares: readonly Square[]): { variance: num
 }
 
 /** The log price that a fit expects for a row. */
-export function expected(fit: Fit, row: PricedRow): number {
-  let sum = fit.nodes[row.model]?.effect ?? 0;
-  for (let i = 0; i < row.count; i += 1)
-    sum += (row.share[i] ?? 0) * (fit.coefficients[row.index[i] ?? 0] ?? 0);
+export function expected({ nodes, coefficients }: Fit, { index, share, count, model }: PricedRow): number {
+  let sum = nodes.effect[model] ?? 0;
+  for (let i = 0; i < count; i += 1) sum += (share[i] ?? 0) * (coefficients[index[i] ?? 0] ?? 0);
   return sum;
 }
 
 /** Variance of the expected log price of a row, without the noise of a sale. */
-export function uncertainty(fit: Fit, { index, share, count, model }: PricedRow): number {
-  const node = fit.nodes[model];
-  if (node === undefined) return 0;
-  const { vector, scalar } = spreadOf(fit, node);
-  let sum = node.variance + scalar;
-  for (let i = 0; i < count; i += 1) {
+export function uncertainty(fit: Fit, { own: { index, share, count }, model }: PricedRow): number {
+  const { covariance, nodes, shared } = fit;
+  const { vector, scalar, ofShared } = reachOf(fit, model);
+  const size = vector.length;
+  let sum = (nodes.variance[model] ?? 0) + scalar - 2 * ofShared + shared.scalar;
+  // The intercept is among the shared terms.
+  for (let i = 1; i < count; i += 1) {
     const [at, weight] = [index[i] ?? 0, share[i] ?? 0];
-    const row = fit.covariance[at] ?? vector;
-    let half = ((row[at] ?? 0) * weight) / 2 - (vector[at] ?? 0);
-    for (let k = 0; k < i; k += 1) half += (row[index[k] ?? 0] ?? 0) * (share[k] ?? 0);
+    const line = at * size;
+    let half = ((covariance[line + at] ?? 0) * weight) / 2 - (vector[at] ?? 0) + (shared.vector[at] ?? 0);
+    for (let k = 1; k < i; k += 1) half += (covariance[line + (index[k] ?? 0)] ?? 0) * (share[k] ?? 0);
     sum += 2 * weight * half;
   }
   return sum;
 }
 
 /** Variance of the effect of a node. */
-export const effectVariance = (fit: Fit, node: FittedNode): number =>
-  node.variance + spreadOf(fit, node).scalar;
+export const effectVariance = (fit: Fit, node: number): number =>
+  (fit.nodes.variance[node] ?? 0) + reachOf(fit, node).scalar;
 
-function spreadOf({ covariance }: Fit, node: FittedNode): NonNullable<FittedNode['spread']> {
-  if (node.spread === undefined) {
-    const vector = product(covariance, node.follows);
-    node.spread = { vector, scalar: dot(vector, node.follows) };
+/** The reach of a node: a part of its own sales, and a part of the reach of its parent. */
+function reachOf(fit: Fit, node: number): Reach {
+  const { reach, sums, share, lean } = fit.nodes;
+  const known = reach[node];
+  if (known !== undefined) return known;
+  const size = fit.coefficients.length;
+  const [own, leant] = [share[node] ?? 0, lean[node] ?? 0];
+  const vector = spreadOf(fit.covariance, sums.terms.subarray(node * size, (node + 1) * size), own);
+  let scalar = own * dot(sums.terms, node * size, vector);
+  const parent = fit.tree[node]?.parent ?? -1;
+  if (parent >= 0) {
+    const above = reachOf(fit, parent);
+    scalar += 2 * leant * own * dot(sums.terms, node * size, above.vector) + leant ** 2 * above.scalar;
+    addMultiple(vector, above.vector, 0, leant);
   }
-  return node.spread;
+  const made = { vector, scalar, ofShared: sumAt(vector, fit.shared.coefficients) };
+  reach[node] = made;
+  return made;
 }
 
-const product = (matrix: readonly Float64Array[], vector: Float64Array): Float64Array =>
-  Float64Array.from(matrix, (row) => dot(row, vector));
+/** matrix × terms × factor, of a symmetric matrix; four terms in one sweep over the vector. */
+function spreadOf(matrix: Float64Array, terms: Float64Array, factor: number): Float64Array {
+  const size = terms.length;
+  const vector = new Float64Array(size);
+  const used = new Int32Array(size);
+  let count = 0;
+  for (let at = 0; at < size; at += 1) {
+    used[count] = at;
+    if (terms[at] !== 0) count += 1;
+  }
+  for (let i = 0; i < count; i += 4) {
+    const [a, b, c, d] = [used[i] ?? 0, used[i + 1] ?? 0, used[i + 2] ?? 0, used[i + 3] ?? 0];
+    const ofA = factor * (terms[a] ?? 0);
+    const ofB = i + 1 < count ? factor * (terms[b] ?? 0) : 0;
+    const ofC = i + 2 < count ? factor * (terms[c] ?? 0) : 0;
+    const ofD = i + 3 < count ? factor * (terms[d] ?? 0) : 0;
+    const [lineA, lineB, lineC, lineD] = [a * size, b * size, c * size, d * size];
+    for (let at = 0; at < size; at += 1)
+      vector[at] =
+        (vector[at] ?? 0) +
+        ofA * (matrix[lineA + at] ?? 0) +
+        ofB * (matrix[lineB + at] ?? 0) +
+        ofC * (matrix[lineC + at] ?? 0) +
+        ofD * (matrix[lineD + at] ?? 0);
+  }
+  return vector;
+}
 
-function dot(a: Float64Array, b: Float64Array): number {
+const sumAt = (vector: Float64Array, places: readonly number[]): number =>
+  places.reduce((sum, at) => sum + (vector[at] ?? 0), 0);
+
+/** Adds a multiple of as many numbers of a matrix, from `first` on, to a vector. */
+function addMultiple(vector: Float64Array, matrix: Float64Array, first: number, factor: number): void {
+  for (let at = 0; at < vector.length; at += 1)
+    vector[at] = (vector[at] ?? 0) + factor * (matrix[first + at] ?? 0);
+}
+
+/** The product of a vector with as many numbers of a matrix, from `first` on. */
+function dot(matrix: Float64Array, first: number, vector: Float64Array): number {
   let sum = 0;
-  for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
+  for (let at = 0; at < vector.length; at += 1) sum += (matrix[first + at] ?? 0) * (vector[at] ?? 0);
   return sum;
 }

@@ -1,8 +1,9 @@
+import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
-import { sizeOf } from './design.js';
+import { sharedOf, sizeOf } from './design.js';
 import { emptyFit, expected, solve, uncertainty } from './fit.js';
-import type { PricedRow, Visited } from './rows.js';
-import { addSale, emptySums } from './sums.js';
+import type { Visit } from './rows.js';
+import { addSale, emptySums, fillShared } from './sums.js';
 
 /** A price that is further than this many standard deviations from the expected price is not used. */
 const FARTHEST = 5;
@@ -41,14 +42,14 @@ export function startState({ factors, tree, noises }: Coding) {
 
 /** Visits prices, weighs each by the last fit, and fits again. */
 export function pass(
-  { rows, factors, tree, noises }: Coding,
+  { factors, tree, noises }: Coding,
   last: State,
   weighing: Weighing,
-  visited: Visited,
+  prices: Visit,
 ): State {
-  const sums = emptySums(sizeOf(factors), last.sums.leaves.length);
+  const sums = emptySums(sizeOf(factors), last.sums.leaves.weight.length);
   const [squares, weights] = [new Float64Array(noises), new Float64Array(noises)];
-  rows.each({ isPriced: true, ...visited }, (priced) => {
+  prices((priced) => {
     const variance = last.noise[priced.noise] ?? 1;
     const error = priced.logPrice - expected(last.fit, priced);
     const weight = weightOf(weighing, error ** 2 / variance);
@@ -56,16 +57,17 @@ export function pass(
     weights[priced.noise] = (weights[priced.noise] ?? 0) + weight;
     addSale(sums, priced, weight / variance);
   });
+  fillShared(sums, sharedOf(factors));
   const fit = solve(sums, factors, tree, last.fit.spread);
   const noise = weighing === 'all' ? last.noise : noiseOf(squares, weights, last.fit.freedom);
   return { ...last, fit, sums, noise, weighed: last.noise };
 }
 
 /** Measures the distances of prices from the prices that the others predict. */
-export function measure({ rows, noises }: Coding, state: State, visited: Visited): State {
+export function measure({ noises }: Coding, state: State, prices: Visit): State {
   const distances = new Quantiles(noises);
   const { fit, noise } = state;
-  rows.each({ isPriced: true, ...visited }, (priced) => {
+  prices((priced) => {
     const error = priced.logPrice - expected(fit, priced);
     const variance = (noise[priced.noise] ?? 1) * (1 - leverageOf(state, priced, uncertainty(fit, priced)));
     distances.add(priced.noise, error / Math.sqrt(variance));
@@ -96,11 +98,17 @@ function noiseOf(squares: Float64Array, weights: Float64Array, freedom: number):
   );
 }
 
-/** The logarithm of an estimate, then the ends of its intervals as prices. */
-export const around = (middle: number, deviation: number, distances: readonly number[] = []): number[] => [
-  middle,
-  ...distances.map((distance) => Math.exp(middle + distance * deviation)),
-];
+/** Sets the logarithm of an estimate, then the ends of its intervals as prices, after the lot of a row. */
+export function setAround(
+  row: number[],
+  middle: number,
+  deviation: number,
+  distances: readonly number[] = [],
+): void {
+  row[1] = middle;
+  for (let i = 0; i < distances.length; i += 1)
+    row[2 + i] = Math.exp(middle + (distances[i] ?? 0) * deviation);
+}
 
 /**
  * The quantiles that make intervals, by class of noise. A known price has the quantiles of errors that leave out the price
@@ -121,15 +129,19 @@ export function judgeMonth(
 ): State {
   const { fit, sums, noise, judged } = state;
   const distances = distancesOf(state);
-  rows.each({ isPriced: true, months: [month, month + 1] }, (priced) => {
+  const row: number[] = [];
+  rows.priced([month, month + 1])((priced) => {
     const middle = expected(fit, priced);
     const variance = noise[priced.noise] ?? 1;
     const deviation = Math.sqrt(variance + uncertainty(fit, priced));
-    append([priced.lot, ...around(middle, deviation, distances[priced.noise])]);
+    row[0] = priced.lot;
+    setAround(row, middle, deviation, distances[priced.noise]);
+    append(row);
     const distance = (priced.logPrice - middle) / deviation;
     judged.add(priced.noise, distance);
     if (Math.abs(distance) < FARTHEST) addSale(sums, priced, 1 / variance);
   });
+  fillShared(sums, sharedOf(factors));
   return { ...state, fit: solve(sums, factors, tree, fit.spread) };
 }
 

@@ -1,58 +1,72 @@
 import { closeSync, readSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { openNew, remove, writeTo } from '../../config/owned.js';
-import { LEVEL_FACTORS, LINE_FACTORS, SEGMENTS } from './design.js';
+import {
+  type Block,
+  copyRow,
+  emptyBlock,
+  emptyRow,
+  isPriced,
+  monthAt,
+  type PricedRow,
+  ROWS,
+  readBlocks,
+  readRow,
+} from './blocks.js';
+import { type Factor, sharedOf } from './design.js';
 
-/** A lot as numbers. The next lot overwrites it. */
-export interface PricedRow {
-  lot: number;
-  /** Position of its generation among the leaves of the tree. */
-  model: number;
-  /** Class of its noise. */
-  noise: number;
-  /** Logarithm of the price; NaN without a price. */
-  logPrice: number;
-  month: number;
-  /** Coefficients of the lot, ascending; the first `count` of the array. */
-  readonly index: Int32Array;
-  /** What each coefficient is multiplied by. */
-  readonly share: Float64Array;
-  count: number;
-  /** Its level of each of SEGMENTS. */
-  readonly segments: Int32Array;
+/** Visits lots of a market in the order of their SELECT. */
+export type Visit = (visit: (row: PricedRow) => void) => void;
+
+/** The first month, and the month after the last. */
+export type Months = readonly [number, number];
+
+/** A block in the file: its number of lots, and its months. */
+interface Written {
+  readonly count: number;
+  readonly months: Months;
 }
-
-/** Which rows are visited. */
-export interface Visited {
-  readonly isPriced?: boolean;
-  /** The first month, and the month after the last. */
-  readonly months?: readonly [number, number];
-  /** One row in this many. */
-  readonly every?: number;
-}
-
-/** Positions of the first term and of the first segment of a row. */
-const FIRST_TERM = 5;
-const FIRST_SEGMENT = FIRST_TERM + LEVEL_FACTORS.length + 2 * LINE_FACTORS.length;
-const WIDTH = FIRST_SEGMENT + SEGMENTS.length;
-const BLOCK = 2048;
 
 /**
- * Writes the rows of a SELECT into a file, because a fit reads them many times and its memory must not grow with their
- * number.
+ * Writes the lots of a SELECT, which come in order of their month, into a file, because a fit reads them many times and its
+ * memory must not grow with their number.
  */
-export async function writeRows(connection: DuckDBConnection, sql: string, path: string) {
+export async function writeRows(
+  connection: DuckDBConnection,
+  sql: string,
+  factors: readonly Factor[],
+  path: string,
+) {
   const file = openNew(path);
   const close = (): void => {
     closeSync(file);
     remove(path);
   };
   try {
+    const shared = sharedOf(factors);
+    const prices: number[] = [];
+    const written: Written[] = [];
+    for await (const block of readBlocks(connection, sql, factors)) {
+      writeTo(file, block.bytes);
+      written.push({ count: block.count, months: [monthAt(block, 0), monthAt(block, block.count - 1) + 1] });
+      for (let at = 0; at < block.count; at += 1)
+        if (isPriced(block, at)) prices[monthAt(block, at)] = (prices[monthAt(block, at)] ?? 0) + 1;
+    }
     return {
       /** Prices by month. */
-      prices: await fillFile(file, connection, sql),
-      /** Visits rows in the order of the SELECT. */
-      each: (visited: Visited, visit: (row: PricedRow) => void) => visitRows(file, visited, visit),
+      prices,
+      /** All lots, also those without a price. */
+      all: (visit: (row: PricedRow) => void) => visitBlocks(fileBlocks(file, written), shared, visit),
+      /** The lots with a price of some months. */
+      priced:
+        (months: Months): Visit =>
+        (visit) =>
+          visitBlocks(fileBlocks(file, written, months), shared, visit, months),
+      /** One in so many of them, held in memory. */
+      sample(months: Months, every: number): Visit {
+        const held = sampleOf(fileBlocks(file, written, months), every);
+        return (visit) => visitBlocks(held, shared, visit, months);
+      },
       /** Removes the file. */
       close,
     };
@@ -62,71 +76,58 @@ export async function writeRows(connection: DuckDBConnection, sql: string, path:
   }
 }
 
-async function fillFile(file: number, connection: DuckDBConnection, sql: string): Promise<number[]> {
-  const prices: number[] = [];
-  const result = await connection.stream(sql);
-  for (;;) {
-    const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) return prices;
-    const columns = Array.from({ length: WIDTH }, (_, i) => chunk.getColumnVector(i));
-    const block = new Float64Array(chunk.rowCount * WIDTH);
-    for (let at = 0; at < block.length; at += 1)
-      block[at] = Number(columns[at % WIDTH]?.getItem(Math.floor(at / WIDTH)) ?? Number.NaN);
-    writeTo(file, new Uint8Array(block.buffer));
-    for (let at = 0; at < block.length; at += WIDTH) {
-      const [logPrice = 0, month = 0] = block.subarray(at + 3, at + FIRST_TERM);
-      if (!Number.isNaN(logPrice)) prices[month] = (prices[month] ?? 0) + 1;
-    }
-  }
-}
-
-function visitRows(
+/** The blocks that have lots of some months. The next one overwrites the one before. */
+function* fileBlocks(
   file: number,
-  { isPriced, months: [from, to] = [0, Infinity], every = 1 }: Visited,
+  written: readonly Written[],
+  [from, to]: Months = [0, Infinity],
+): Generator<Block> {
+  const block = emptyBlock();
+  for (const [i, { count, months }] of written.entries()) {
+    if (months[0] >= to || months[1] <= from) continue;
+    readSync(file, block.bytes, 0, block.bytes.length, i * block.bytes.length);
+    block.count = count;
+    yield block;
+  }
+}
+
+/** Reads lots of blocks one after the other; without months, also those without a price. */
+function visitBlocks(
+  blocks: Iterable<Block>,
+  shared: readonly number[],
   visit: (row: PricedRow) => void,
+  months?: Months,
 ): void {
-  const row = emptyRow();
-  const block = new Float64Array(BLOCK * WIDTH);
-  for (let first = 0; ; first += block.byteLength) {
-    const bytes = readSync(file, block, 0, block.byteLength, first);
-    if (bytes === 0) return;
-    for (let at = 0; at < bytes / 8; at += WIDTH * every) {
-      const month = block[at + 4] ?? 0;
-      if (month < from || month >= to || (isPriced && Number.isNaN(block[at + 3]))) continue;
-      decode(block, at, row);
-      visit(row);
+  const row = emptyRow(shared);
+  for (const block of blocks) visitBlock(block, row, visit, months);
+}
+
+/** A function of its own, which is compiled once for all blocks. */
+function visitBlock(
+  block: Block,
+  row: ReturnType<typeof emptyRow>,
+  visit: (row: PricedRow) => void,
+  months?: Months,
+): void {
+  for (let at = 0; at < block.count; at += 1) {
+    if (months !== undefined) {
+      const month = monthAt(block, at);
+      if (month < months[0] || month >= months[1] || !isPriced(block, at)) continue;
     }
+    readRow(block, at, row);
+    visit(row);
   }
 }
 
-function emptyRow(): PricedRow {
-  const terms = 1 + LEVEL_FACTORS.length + 2 * LINE_FACTORS.length;
-  const [index, share] = [new Int32Array(terms), new Float64Array(terms)];
-  share[0] = 1;
-  const segments = new Int32Array(SEGMENTS.length);
-  return { lot: 0, model: 0, noise: 0, logPrice: 0, month: 0, index, share, count: 0, segments };
-}
-
-function decode(block: Float64Array, at: number, row: PricedRow): void {
-  row.lot = block[at] ?? 0;
-  row.model = block[at + 1] ?? 0;
-  row.noise = block[at + 2] ?? 0;
-  row.logPrice = block[at + 3] ?? 0;
-  row.month = block[at + 4] ?? 0;
-  row.count = 1;
-  const firstLine = at + FIRST_TERM + LEVEL_FACTORS.length;
-  for (let i = at + FIRST_TERM; i < firstLine; i += 1) add(row, block[i] ?? 0, 1);
-  for (let i = firstLine; i < at + FIRST_SEGMENT; i += 2) {
-    const [knot, beyond] = [block[i] ?? 0, block[i + 1] ?? 0];
-    if (Number.isNaN(knot)) continue;
-    add(row, knot, 1 - beyond);
-    if (beyond > 0) add(row, knot + 1, beyond);
-  }
-  for (let i = 0; i < SEGMENTS.length; i += 1) row.segments[i] = block[at + FIRST_SEGMENT + i] ?? 0;
-}
-
-function add(row: PricedRow, coefficient: number, share: number): void {
-  row.index[row.count] = coefficient;
-  row.share[row.count] = share;
-  row.count += 1;
+/** Copies the lots at every so many places of each block. */
+function sampleOf(blocks: Iterable<Block>, every: number): Block[] {
+  const held: Block[] = [];
+  for (const block of blocks)
+    for (let at = 0; at < block.count; at += every) {
+      if (!isPriced(block, at)) continue;
+      if ((held.at(-1)?.count ?? ROWS) === ROWS) held.push(emptyBlock());
+      const last = held.at(-1);
+      if (last !== undefined) copyRow(block, at, last);
+    }
+  return held;
 }

@@ -1,14 +1,7 @@
-import type { PricedRow } from './rows.js';
+import type { PricedRow } from './blocks.js';
 
-/** Sums over the sales of a node of the tree make, model, generation. A weight is 1 / variance. */
-export interface NodeSums {
-  /** Sum of weights. */
-  weight: number;
-  /** Sum of weighted log prices. */
-  price: number;
-  /** Weighted sum of each coefficient. */
-  readonly terms: Float64Array;
-}
+/** Sums over the sales of each node of the tree make, model, generation. A weight is 1 / variance. */
+export type NodeSums = Readonly<ReturnType<typeof emptyNodes>>;
 
 /** Everything that a fit needs of the sales: the normal equations, and the sums of each generation. */
 export type Sums = Readonly<ReturnType<typeof emptySums>>;
@@ -19,36 +12,63 @@ export function emptySums(size: number, leaves: number) {
     /** Upper triangle of a square matrix, row by row. */
     normal: new Float64Array(size * size),
     right: new Float64Array(size),
-    leaves: Array.from({ length: leaves }, () => emptyNode(size)),
+    leaves: emptyNodes(size, leaves),
     /** Number of sales by coefficient, without weights. */
     counts: new Float64Array(size),
   };
 }
 
-/** Sums of a node without sales. */
-export function emptyNode(size: number): NodeSums {
-  return { weight: 0, price: 0, terms: new Float64Array(size) };
+/** Sums of nodes without sales. */
+export function emptyNodes(size: number, nodes: number) {
+  return {
+    /** Sum of weights. */
+    weight: new Float64Array(nodes),
+    /** Sum of weighted log prices. */
+    price: new Float64Array(nodes),
+    /** Weighted sum of each coefficient, node by node. */
+    terms: new Float64Array(nodes * size),
+  };
 }
 
-/** Adds a sale; `weight` is 1 / variance of its log price, 0 to leave it out. */
-export function addSale(sums: Sums, row: PricedRow, weight: number): void {
-  const { normal, right, leaves, counts } = sums;
-  const leaf = leaves[row.model];
-  if (leaf === undefined || weight === 0) return;
-  leaf.weight += weight;
-  leaf.price += weight * row.logPrice;
-  const { index, share, count, logPrice } = row;
+/**
+ * Adds a sale; `weight` is 1 / variance of its log price, 0 to leave it out. Of the coefficients that all sales have it adds
+ * only the intercept: `fillShared` fills in the others.
+ */
+export function addSale({ normal, right, leaves, counts }: Sums, row: PricedRow, weight: number): void {
+  if (weight === 0) return;
+  const { logPrice, model } = row;
+  const { index, share, count } = row.own;
+  const size = right.length;
+  leaves.weight[model] = (leaves.weight[model] ?? 0) + weight;
+  leaves.price[model] = (leaves.price[model] ?? 0) + weight * logPrice;
   for (let i = 0; i < count; i += 1) {
     const at = index[i] ?? 0;
-    const weighted = weight * (share[i] ?? 0);
-    counts[at] = (counts[at] ?? 0) + (share[i] ?? 0);
+    const own = share[i] ?? 0;
+    const weighted = weight * own;
+    const term = model * size + at;
+    counts[at] = (counts[at] ?? 0) + own;
     right[at] = (right[at] ?? 0) + weighted * logPrice;
-    leaf.terms[at] = (leaf.terms[at] ?? 0) + weighted;
-    const line = at * right.length;
+    leaves.terms[term] = (leaves.terms[term] ?? 0) + weighted;
+    const line = at * size;
     // The coefficients of a row ascend.
     for (let k = i; k < count; k += 1) {
-      const place = line + (index[k] ?? 0);
-      normal[place] = (normal[place] ?? 0) + weighted * (share[k] ?? 0);
+      const cell = line + (index[k] ?? 0);
+      normal[cell] = (normal[cell] ?? 0) + weighted * (share[k] ?? 0);
+    }
+  }
+}
+
+/** Gives the coefficients that all sales have the sums of the intercept. */
+export function fillShared({ normal, right, leaves, counts }: Sums, shared: readonly number[]): void {
+  const size = right.length;
+  for (const at of shared) {
+    counts[at] = counts[0] ?? 0;
+    right[at] = right[0] ?? 0;
+    for (let term = 0; term < leaves.terms.length; term += size)
+      leaves.terms[term + at] = leaves.terms[term] ?? 0;
+    for (let other = 0; other < size; other += 1) {
+      const sum = normal[shared.includes(other) ? 0 : other] ?? 0;
+      normal[Math.min(at, other) * size + Math.max(at, other)] = sum;
     }
   }
 }

@@ -1,9 +1,9 @@
 import { type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
-import { type Factor, REFERENCES } from './design.js';
+import { type Factor, REFERENCES, SEGMENTS } from './design.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
-import { around, distancesOf, isUsed, leverageOf, type State } from './passes.js';
-import type { PricedRow } from './rows.js';
+import { distancesOf, isUsed, leverageOf, type State, setAround } from './passes.js';
 
 /** Number of factors that are listed with an estimate. */
 export const DRIVERS = 5;
@@ -17,10 +17,11 @@ export async function writeEstimates(
 ): Promise<void> {
   const { fit, noise } = state;
   const [known, toCome] = [distancesOf(state, false), distancesOf(state)];
-  const drivers = driversOf(fit, factors);
+  const setDrivers = driversOf(fit, factors);
   const levels = indexLevels(factors, fit);
   const estimates = await openNumbers(connection, 'estimates', market);
-  rows.each({}, (priced) => {
+  const row: number[] = [];
+  rows.all((priced) => {
     const middle = expected(fit, priced);
     const variance = noise[priced.noise] ?? 1;
     const error = priced.logPrice - middle;
@@ -30,28 +31,30 @@ export async function writeEstimates(
     const estimate = used ? priced.logPrice - error / others : middle;
     const spread = used ? variance / others : variance + unsure;
     const make = tree[tree[priced.model]?.parent ?? -1]?.parent ?? -1;
-    estimates.append([
-      priced.lot,
-      ...around(estimate, Math.sqrt(spread), (Number.isNaN(error) ? toCome : known)[priced.noise]),
-      used || Number.isNaN(error) ? 0 : 1,
-      fit.nodes[make]?.weight ?? 0,
-      ...drivers(priced),
-    ]);
+    row[0] = priced.lot;
+    setAround(row, estimate, Math.sqrt(spread), (Number.isNaN(error) ? toCome : known)[priced.noise]);
+    row[6] = used || Number.isNaN(error) ? 0 : 1;
+    row[7] = fit.nodes.sums.weight[make] ?? 0;
+    setDrivers(row, priced);
+    estimates.append(row);
     if (used) levels.add(priced, error, variance);
   });
   estimates.close();
   await writeNumbers(connection, 'index', market, levels.rows());
 }
 
-/** Finds the factors that move an estimate furthest from the mean of all prices: their coefficients and effects. */
-function driversOf(fit: Fit, factors: readonly Factor[]): (priced: PricedRow) => number[] {
-  const places = factors.flatMap(({ levels }, i) => levels.map(() => i));
+/** Position of the first driver in a row of the table `estimates`. */
+const FIRST_DRIVER = 8;
+
+/** Sets the factors that move an estimate furthest from the mean of all prices: their coefficients and effects. */
+function driversOf(fit: Fit, factors: readonly Factor[]): (row: number[], priced: PricedRow) => void {
+  const places = Int32Array.from(factors.flatMap(({ levels }, i) => levels.map(() => i)));
   const means = factors.map(({ offset, levels }) =>
     levels.reduce((sum, _, i) => sum + (fit.means[offset + i] ?? 0) * (fit.coefficients[offset + i] ?? 0), 0),
   );
   const effects = new Float64Array(factors.length);
   const touched = new Int32Array(factors.length);
-  return (priced) => {
+  return (row, priced) => {
     for (let i = 0; i < effects.length; i += 1) {
       effects[i] = -(means[i] ?? 0);
       touched[i] = factors[i]?.offset ?? 0;
@@ -62,51 +65,60 @@ function driversOf(fit: Fit, factors: readonly Factor[]): (priced: PricedRow) =>
       touched[place] = at;
       effects[place] = (effects[place] ?? 0) + (priced.share[i] ?? 0) * (fit.coefficients[at] ?? 0);
     }
-    return largest(effects, touched);
+    for (let driver = 0; driver < DRIVERS; driver += 1) {
+      const best = furthest(effects);
+      row[FIRST_DRIVER + 2 * driver] = touched[best] ?? 0;
+      row[FIRST_DRIVER + 2 * driver + 1] = effects[best] ?? 0;
+      effects[best] = 0;
+    }
   };
 }
 
-/** The DRIVERS effects that are furthest from 0, each after its coefficient. Sets them to 0. */
-function largest(effects: Float64Array, touched: Int32Array): number[] {
-  const found: number[] = [];
-  for (let driver = 0; driver < DRIVERS; driver += 1) {
-    let best = 0;
-    for (let i = 1; i < effects.length; i += 1)
-      if (Math.abs(effects[i] ?? 0) > Math.abs(effects[best] ?? 0)) best = i;
-    found.push(touched[best] ?? 0, effects[best] ?? 0);
-    effects[best] = 0;
+/** The position of the effect that is furthest from 0. */
+function furthest(effects: Float64Array): number {
+  let best = 0;
+  let most = -1;
+  for (let i = 0; i < effects.length; i += 1) {
+    const size = Math.abs(effects[i] ?? 0);
+    if (size <= most) continue;
+    best = i;
+    most = size;
   }
-  return found;
+  return best;
 }
 
 /** The level of prices by segment and month: the mean of prices without the effects of all factors but the month. */
 function indexLevels(factors: readonly Factor[], { coefficients }: Fit) {
-  const months = coefficients.subarray(factors.find(({ name }) => name === 'month')?.offset);
-  /** Sums by a number that stands for a segment and month. */
-  const sums = new Map<number, { place: number[]; weight: number; level: number; prices: number }>();
+  const { offset = 0, levels = [] } = factors.find(({ name }) => name === 'month') ?? {};
+  /** Weight, weighted level and number of prices of each month, by segment and code. */
+  const sums: Float64Array[][] = [...SEGMENTS, 'all'].map(() => []);
   return {
     add({ segments, month }: PricedRow, error: number, variance: number): void {
-      const level = error + (months[month] ?? 0);
-      // The segment -1 has all prices.
-      for (let segment = -1; segment < segments.length; segment += 1) {
+      const level = error + (coefficients[offset + month] ?? 0);
+      for (const [segment, ofCodes] of sums.entries()) {
         const code = segments[segment] ?? 0;
-        const key = (code * (segments.length + 1) + segment + 1) * months.length + month;
-        let sum = sums.get(key);
-        if (sum === undefined) {
-          sum = { place: [segment, code, month], weight: 0, level: 0, prices: 0 };
-          sums.set(key, sum);
-        }
-        sum.weight += 1 / variance;
-        sum.level += level / variance;
-        sum.prices += 1;
+        const sum = ofCodes[code] ?? new Float64Array(3 * levels.length);
+        ofCodes[code] = sum;
+        const at = 3 * month;
+        sum[at] = (sum[at] ?? 0) + 1 / variance;
+        sum[at + 1] = (sum[at + 1] ?? 0) + level / variance;
+        sum[at + 2] = (sum[at + 2] ?? 0) + 1;
       }
     },
-    rows: () =>
-      [...sums.values()].map(({ place, weight, level, prices }) => [
-        ...[...place, level / weight, Math.sqrt(1 / weight), prices],
-      ]),
+    *rows(): Generator<number[]> {
+      for (const [place, ofCodes] of sums.entries())
+        for (const [code, sum] of ofCodes.entries())
+          for (let month = 0; sum !== undefined && month < levels.length; month += 1) {
+            const [weight = 0, level = 0, prices = 0] = sum.subarray(3 * month);
+            const segment = place === SEGMENTS.length ? ALL : place;
+            if (prices > 0) yield [segment, code, month, level / weight, Math.sqrt(1 / weight), prices];
+          }
+    },
   };
 }
+
+/** Number in place of a segment for all prices. */
+const ALL = -1;
 
 /** Number in place of a coefficient for the price of a lot with the reference level of every factor. */
 const BASE = -1;
@@ -119,14 +131,15 @@ export async function writeEffects(
   market: number,
 ): Promise<void> {
   await writeNumbers(connection, 'effects', market, effectsOf(factors, fit, counts));
-  const nodes = fit.nodes.flatMap((node, place) =>
-    node.weight > 0 ? [[place, node.effect, Math.sqrt(effectVariance(fit, node))]] : [],
-  );
+  const nodes = Array.from(fit.nodes.effect, (effect, node) =>
+    (fit.nodes.sums.weight[node] ?? 0) > 0 ? [[node, effect, Math.sqrt(effectVariance(fit, node))]] : [],
+  ).flat();
   await writeNumbers(connection, 'nodes', market, nodes);
 }
 
 /** A row for each level of each factor, compared with the reference of its factor, and one for the base price. */
 function* effectsOf(factors: readonly Factor[], { coefficients, covariance }: Fit, counts: Float64Array) {
+  const between = (a: number, b: number): number => covariance[a * coefficients.length + b] ?? 0;
   let base = coefficients[0] ?? 0;
   for (const factor of factors) {
     const reference = referenceOf(factor, counts);
@@ -134,8 +147,7 @@ function* effectsOf(factors: readonly Factor[], { coefficients, covariance }: Fi
     for (const [i, level] of factor.levels.entries()) {
       const at = factor.offset + i;
       const effect = (coefficients[at] ?? 0) - (coefficients[reference] ?? 0);
-      const [own, other] = [covariance[at], covariance[reference]];
-      const variance = (own?.[at] ?? 0) + (other?.[reference] ?? 0) - 2 * (own?.[reference] ?? 0);
+      const variance = between(at, at) + between(reference, reference) - 2 * between(at, reference);
       const deviation = Math.sqrt(Math.max(0, variance));
       yield [at, reference, factor.name, level, effect, deviation, counts[at] ?? 0];
     }
@@ -159,17 +171,23 @@ type Numbers = readonly (number | string)[];
 export async function openNumbers(connection: DuckDBConnection, table: string, market: number) {
   const appender = await connection.createAppender(table, 'main', 'fit');
   const types = Array.from({ length: appender.columnCount }, (_, i) => appender.columnType(i));
-  const held: (number | string | null)[][] = [];
+  const [markets = [], ...columns] = types.map((): (number | string | null)[] => []);
   const flush = (): void => {
-    const chunk = DuckDBDataChunk.create(types, held.length);
-    chunk.setRows(held);
+    const chunk = DuckDBDataChunk.create(types, markets.length);
+    for (const [i, column] of [markets, ...columns].entries()) {
+      chunk.setColumnValues(i, column);
+      column.length = 0;
+    }
     appender.appendDataChunk(chunk);
-    held.length = 0;
   };
   return {
     append: (row: Numbers): void => {
-      held.push([market, ...row.map((value) => (Number.isNaN(value) ? null : value))]);
-      if (held.length === CHUNK) flush();
+      markets.push(market);
+      for (let i = 0; i < columns.length; i += 1) {
+        const value = row[i] ?? null;
+        columns[i]?.push(Number.isNaN(value) ? null : value);
+      }
+      if (markets.length === CHUNK) flush();
     },
     /** Makes the rows visible to queries. */
     close: (): void => {

@@ -1,8 +1,8 @@
 import { inverse, Matrix } from 'ml-matrix';
 import { expect, it } from 'vitest';
+import type { PricedRow } from '../../../src/model/pricing/blocks.js';
 import { factorsOf, LEVEL_FACTORS, sizeOf } from '../../../src/model/pricing/design.js';
 import { expected, type Spread, solve, uncertainty } from '../../../src/model/pricing/fit.js';
-import type { PricedRow } from '../../../src/model/pricing/rows.js';
 import { addSale, emptySums } from '../../../src/model/pricing/sums.js';
 
 const MONTHS = 4;
@@ -32,11 +32,14 @@ function saleOf(i: number): PricedRow {
     },
   );
   const all = [[0, 1] as const, ...terms];
-  return {
-    ...{ lot: i, model: i % 4, noise: 0, month: 0, logPrice: 8 + unit(50), count: all.length },
+  const own = {
     index: Int32Array.from(all, ([at]) => at),
     share: Float64Array.from(all, ([, weight]) => weight),
-    segments: new Int32Array(),
+    count: all.length,
+  };
+  return {
+    ...{ lot: i, model: i % 4, noise: 0, month: 0, logPrice: 8 + unit(50) },
+    ...{ ...own, own, segments: new Int32Array() },
   };
 }
 

@@ -10,7 +10,7 @@ it('leaves no file if the lots cannot be read', async () => {
   const folder = makeScratch(join(tmpdir(), 'lotlake-rows-'));
   const { session, close } = await openTemporarySession({ memory: '100MB' });
   const path = join(folder, 'rows.tmp');
-  await expect(writeRows(session.connection, "select error('broken')", path)).rejects.toThrow('broken');
+  await expect(writeRows(session.connection, "select error('broken')", [], path)).rejects.toThrow('broken');
   expect(existsSync(path)).toBe(false);
   close();
   rmSync(folder, { recursive: true });
