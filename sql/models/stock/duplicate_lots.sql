@@ -1,58 +1,94 @@
-with recursive given as (
-    select duplicate_id, original_id from duplicates where gone_at is null
+with recursive source_duplicates as (
+    select duplicate_id, original_id
+    from duplicates
+    where gone_at is null
 ),
-chosen as (
-    -- With one original each, the pairs form trees below roots, and circles without a root. Lot numbers are text, but 9
-    -- must come before 13.
+source_lots as (
+    select
+        lot_id,
+        vehicle_id,
+        trim(lot) as lot,
+        not coalesce(archived, false) as is_active,
+        plausible_price(buy_now) as asking
+    from lots
+    where domain_id = 12
+),
+chosen_originals as (
+    -- with one original each, the pairs form trees below roots, and circles without a root
     select duplicate_id, original_id
     from (
         select
-            *,
+            duplicate_id,
+            original_id,
             row_number() over (
-                partition by duplicate_id order by length(original_id) nulls last, original_id nulls last
+                partition by duplicate_id
+                -- lot numbers are text, but 9 must come before 13
+                order by length(original_id) nulls last, original_id nulls last
             ) as place
-        from given
+        from source_duplicates
         where duplicate_id <> original_id
     ) as originals
     where place = 1
 ),
+roots as (
+    select distinct source_duplicates.original_id
+    from source_duplicates
+    left join chosen_originals on chosen_originals.duplicate_id = source_duplicates.original_id
+    where chosen_originals.duplicate_id is null
+),
 resolved as (
-    select distinct given.original_id as id, given.original_id as root_id, cast(0 as bigint) as hops
-    from given
-    left join chosen on chosen.duplicate_id = given.original_id
-    where chosen.duplicate_id is null
+    select
+        original_id as id,
+        original_id as root_id,
+        cast(0 as bigint) as hops
+    from roots
     union all
-    select chosen.duplicate_id, resolved.root_id, resolved.hops + 1
+    select
+        chosen_originals.duplicate_id as id,
+        resolved.root_id,
+        resolved.hops + 1 as hops
     from resolved
-    inner join chosen on chosen.original_id = resolved.id
+    inner join chosen_originals on chosen_originals.original_id = resolved.id
 ),
 chains as (
-    select given.duplicate_id, given.original_id, resolved.root_id, resolved.hops + 1 as hops
-    from given
-    left join resolved on resolved.id = given.original_id and given.duplicate_id <> given.original_id
+    select
+        source_duplicates.duplicate_id,
+        source_duplicates.original_id,
+        resolved.root_id,
+        resolved.hops + 1 as hops
+    from source_duplicates
+    left join resolved
+        on resolved.id = case
+            when source_duplicates.duplicate_id <> source_duplicates.original_id then source_duplicates.original_id
+        end
 ),
 newest_lots as (
-    select trim(lot) as lot, max(lot_id) as lot_id from lots where not is_auction(domain_id) group by all
+    select lot, max(lot_id) as lot_id from source_lots group by all
 ),
-listed as (
+known_lots as (
     select
-        newest_lots.lot,
-        lots.lot_id,
-        lots.vehicle_id,
-        not coalesce(lots.archived, false) as is_active,
+        source_lots.lot,
+        source_lots.lot_id,
+        source_lots.vehicle_id,
+        source_lots.is_active,
         lot_groups.currency,
-        plausible_price(lots.buy_now) as asking
-    from newest_lots
-    inner join lots using (lot_id)
-    inner join lot_groups using (lot_id)
+        source_lots.asking
+    from source_lots
+    inner join newest_lots on newest_lots.lot_id = source_lots.lot_id
+    inner join lot_groups on lot_groups.lot_id = source_lots.lot_id
 ),
 pairs as (
     select
-        chains.*,
+        chains.duplicate_id,
+        chains.original_id,
+        chains.root_id,
+        chains.hops,
+        chains.root_id is null as is_cycle,
         duplicate.lot_id as duplicate_lot_id,
         duplicate.vehicle_id as duplicate_vehicle_id,
         root.lot_id as root_lot_id,
         root.vehicle_id as root_vehicle_id,
+        duplicate.vehicle_id = root.vehicle_id as is_same_vehicle,
         duplicate.is_active as duplicate_active,
         root.is_active as root_active,
         -- currency of both lots, or of the known one; lots with different currencies are not compared
@@ -63,20 +99,20 @@ pairs as (
         duplicate.asking as duplicate_asking,
         root.asking as root_asking
     from chains
-    left join listed as duplicate on duplicate.lot = chains.duplicate_id
-    left join listed as root on root.lot = chains.root_id
+    left join known_lots as duplicate on duplicate.lot = chains.duplicate_id
+    left join known_lots as root on root.lot = chains.root_id
 )
 select
     duplicate_id,
     original_id,
     root_id,
     hops,
-    root_id is null as is_cycle,
+    is_cycle,
     duplicate_lot_id,
     duplicate_vehicle_id,
     root_lot_id,
     root_vehicle_id,
-    duplicate_vehicle_id = root_vehicle_id as is_same_vehicle,
+    is_same_vehicle,
     duplicate_active,
     root_active,
     currency,
