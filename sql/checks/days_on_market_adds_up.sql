@@ -1,14 +1,25 @@
--- description: Each level of days_on_market has all watched lots of a source platform, its sold ones and those that left.
+-- description: Each level of days_on_market has all lots of a source platform - those watched, sold, open and gone.
 -- severity: error
 with sums as (
-    select level, domain_id, sum(lots) as lots, sum(sold) as sold, sum(left_lots) as left_lots
+    select
+        level,
+        domain_id,
+        sum(lots) as lots,
+        sum(sold) as sold,
+        sum(left_lots) as left_lots,
+        sum(known_sold) as known_sold,
+        sum(open_lots) as open_lots,
+        sum(known_left) as known_left
     from days_on_market
-    group by level, domain_id
-),
-final as (
-    select sums.level, sums.domain_id, sums.lots, sources.lots as source_lots
-    from sums
-    inner join sums as sources on sources.domain_id = sums.domain_id and sources.level = 'source'
-    where sums.lots <> sources.lots or sums.sold <> sources.sold or sums.left_lots <> sources.left_lots
+    group by all
 )
-select * from final
+select domain_id, count(*) as levels, min(lots) as fewest_lots, max(lots) as most_lots
+from sums
+group by domain_id
+having count(*) <> 5
+    or min(lots) <> max(lots)
+    or min(sold) <> max(sold)
+    or min(left_lots) <> max(left_lots)
+    or min(known_sold) <> max(known_sold)
+    or min(open_lots) <> max(open_lots)
+    or min(known_left) <> max(known_left)

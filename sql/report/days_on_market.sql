@@ -11,7 +11,7 @@ select
     sold as based_on,
     case when days_p25 is null then 'not a quarter is sold' end as unsold
 from days_on_market
-where level <> 'make'
+where level in ('source', 'title', 'estimate') and lots > 0
 order by
     level,
     try_cast(replace(split_part(estimate_band, ' ', 1), ',', '') as integer) nulls first,

@@ -30,7 +30,7 @@ async function night(day: number) {
   const clock = new Date(`2026-11-${day}T06:00:00Z`);
   const sandbox = await startSandbox({ vehicles: 30, seed: 5, clock, faults: WITHOUT_CATALOG });
   const config = configFor(sandbox.url, output, { iceberg: day > 20 });
-  const modelling = testsOf('time_to_sale');
+  const modelling = testsOf('sell_through');
   return nightly({ config, reporter: silentReporter(), now: () => clock, modelling }).finally(() =>
     sandbox.close(),
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { auctioned, base, entry, lot, NOT_SOLD, SOLD } from './cases.js';
 import { type Given, openMarts } from './support.js';
 
-const { ask, compute, query } = openMarts('time_to_sale', 'relisting');
+const { ask, compute, query } = openMarts('days_on_market', 'relisting');
 
 /** Runs a query over lots that may share a vehicle. */
 async function askTogether(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
@@ -10,7 +10,7 @@ async function askTogether(given: Readonly<Record<string, readonly Given[]>>, sq
   return query(sql);
 }
 
-describe('time_to_sale', () => {
+describe('days_on_market of the level model', () => {
   it('counts whole days to the sale, of lots that were created before it', async () => {
     const created = [
       '2026-07-31T23:59:00Z',
@@ -26,18 +26,18 @@ describe('time_to_sale', () => {
     ].map((given) => ({ ...given, sale_date: '2026-08-01T15:00:00Z', status_id: SOLD, final_bid: 1000 }));
     const found = await ask(
       { lots },
-      `select manufacturer_name, lots_sold, timed_lots, days_median, days_p25, days_p90, attempts_mean, open_lots
-       from time_to_sale`,
+      `select manufacturer_name, known_sold, timed_lots, sold_days_median, sold_days_p25, sold_days_p90, attempts_mean, open_lots
+       from days_on_market where level = 'model'`,
     );
     expect(found).toEqual([
       {
         ...{
           manufacturer_name: 'Ford',
-          lots_sold: 7,
+          known_sold: 7,
           timed_lots: 5,
-          days_median: 2,
-          days_p25: 1,
-          days_p90: 3.6,
+          sold_days_median: 2,
+          sold_days_p25: 1,
+          sold_days_p90: 3.6,
         },
         ...{ attempts_mean: 1, open_lots: 0 },
       },
@@ -53,9 +53,9 @@ describe('time_to_sale', () => {
     ]);
     const found = await ask(
       { lots, prices },
-      'select lots_sold, days_median, attempts_mean from time_to_sale',
+      "select known_sold, sold_days_median, attempts_mean from days_on_market where level = 'model'",
     );
-    expect(found).toEqual([{ lots_sold: 5, days_median: 30, attempts_mean: 2.8 }]);
+    expect(found).toEqual([{ known_sold: 5, sold_days_median: 30, attempts_mean: 2.8 }]);
   });
 
   it('counts the days of a vehicle over all its lots and sources to the sale that held', async () => {
@@ -79,17 +79,17 @@ describe('time_to_sale', () => {
     const vehicles = [...ids, 901, 902].map((vehicle_id) => ({ ...base.vehicles[0], vehicle_id }));
     const found = await askTogether(
       { lots, vehicles },
-      `select domain_id, lots_sold, timed_lots, days_median, attempts_mean, timed_vehicles, vehicle_days_median,
-        vehicle_attempts_mean from time_to_sale order by domain_id`,
+      `select domain_id, known_sold, timed_lots, sold_days_median, attempts_mean, timed_vehicles, vehicle_days_median,
+        vehicle_attempts_mean from days_on_market where level = 'model' order by domain_id`,
     );
-    const none = { days_median: null, attempts_mean: null, vehicle_days_median: null };
+    const none = { sold_days_median: null, attempts_mean: null, vehicle_days_median: null };
     expect(found).toEqual([
       {
-        ...{ domain_id: 1, lots_sold: 0, timed_lots: 0, timed_vehicles: 0, vehicle_attempts_mean: null },
+        ...{ domain_id: 1, known_sold: 0, timed_lots: 0, timed_vehicles: 0, vehicle_attempts_mean: null },
         ...none,
       },
       {
-        ...{ domain_id: 3, lots_sold: 10, timed_lots: 10, days_median: 20.5, attempts_mean: 1 },
+        ...{ domain_id: 3, known_sold: 10, timed_lots: 10, sold_days_median: 20.5, attempts_mean: 1 },
         ...{ timed_vehicles: 10, vehicle_days_median: 30.5, vehicle_attempts_mean: 1.5 },
       },
     ]);
@@ -130,17 +130,17 @@ describe('time_to_sale', () => {
     ];
     const found = await ask(
       { lots },
-      `select domain_id, lots_sold, open_lots, open_days_median, left_lots, left_days_median
-       from time_to_sale order by domain_id`,
+      `select domain_id, known_sold, open_lots, open_days_median, known_left, left_days_median
+       from days_on_market where level = 'model' order by domain_id`,
     );
     expect(found).toEqual([
       {
-        ...{ domain_id: 3, lots_sold: 2, open_lots: 5, open_days_median: 3 },
-        ...{ left_lots: 1, left_days_median: null },
+        ...{ domain_id: 3, known_sold: 2, open_lots: 5, open_days_median: 3 },
+        ...{ known_left: 1, left_days_median: null },
       },
       {
-        ...{ domain_id: 12, lots_sold: 0, open_lots: 0, open_days_median: null },
-        ...{ left_lots: 5, left_days_median: 2 },
+        ...{ domain_id: 12, known_sold: 0, open_lots: 0, open_days_median: null },
+        ...{ known_left: 5, left_days_median: 2 },
       },
     ]);
   });
@@ -153,7 +153,7 @@ describe('time_to_sale', () => {
     ];
     const found = await ask(
       { vehicles, lots },
-      'select manufacturer_id, model_name, open_lots from time_to_sale order by manufacturer_id',
+      "select manufacturer_id, model_name, open_lots from days_on_market where level = 'model' order by manufacturer_id",
     );
     expect(found).toEqual([
       { manufacturer_id: 5, model_name: 'F-150', open_lots: 1 },

@@ -43,7 +43,7 @@ runs_with_rejects as (
     -- Rejects disappear with their pass. If a run had rejects and none are left, their number is unknown.
     select source_runs.run_id
     from source_runs
-    left join (select distinct run_id from rejects) as kept on kept.run_id = source_runs.run_id
+    left join (select distinct run_id from rejects) as kept using (run_id)
     where source_runs.all_rejected = 0 or kept.run_id is not null
 ),
 source_rejects as (
@@ -51,24 +51,24 @@ source_rejects as (
         run_id,
         stream,
         count(*) as rejected,
-        sum(case when expected = 'a record that the service can serve' then 1 else 0 end) as unserved,
-        sum(case when expected like 'a record of at most % bytes' then 1 else 0 end) as oversized
+        count(*) filter (where expected = 'a record that the service can serve') as unserved,
+        count(*) filter (where expected like 'a record of at most % bytes') as oversized
     from rejects
     where table_name is null
-    group by run_id, stream
+    group by all
 ),
 source_rejected_values as (
     select run_id, stream, table_name, column_name, count(*) as rejected
     from rejects
     where table_name is not null
-    group by run_id, stream, table_name, column_name
+    group by all
 ),
 records_lacking_a_value as (
     select run_id, stream, count(*) as records
     from (
         select distinct run_id, stream, pass_id, list, page, position from rejects where table_name is not null
     ) as places
-    group by run_id, stream
+    group by all
 ),
 last_run as (
     select run_id from source_runs order by started_at desc nulls last, run_id desc nulls last limit 1
@@ -77,148 +77,116 @@ by_stream as (
     select
         run_id,
         stream,
-        cast(sum(records) as double) as records,
+        sum(records) as records,
         -- lookups request single vehicles and prove nothing by design
-        sum(case when reason is not null and kind <> 'lookup' then 1 else 0 end) as incomplete_passes,
+        count(*) filter (where reason is not null and kind <> 'lookup') as incomplete_passes,
         max((length(drift) - length(replace(drift, '"path":', ''))) / 7) as drifted_members,
         -- for cars, only a full pass shows what left
-        max(case when complete and (kind = 'full' or (kind = 'window' and stream <> 'cars')) then started_second end)
-            as whole_second
+        max(started_second) filter (
+            where complete and (kind = 'full' or (kind = 'window' and stream <> 'cars'))
+        ) as whole_second
     from source_passes
-    group by run_id, stream
+    group by all
 ),
 rejected_values as (
     -- once a column had rejected values, every run has a row for it, possibly 0
     select
-        by_stream.run_id,
-        columns.table_name,
-        columns.column_name,
+        run_id,
+        table_name,
+        column_name,
         sum(case when runs_with_rejects.run_id is not null then coalesce(source_rejected_values.rejected, 0) end)
             as rejected
     from by_stream
-    left join runs_with_rejects on runs_with_rejects.run_id = by_stream.run_id
-    inner join (select distinct stream, table_name, column_name from source_rejected_values) as columns
-        on columns.stream = by_stream.stream
-    left join source_rejected_values
-        on source_rejected_values.run_id = by_stream.run_id
-        and source_rejected_values.stream = by_stream.stream
-        and source_rejected_values.table_name = columns.table_name
-        and source_rejected_values.column_name = columns.column_name
-    group by by_stream.run_id, columns.table_name, columns.column_name
+    left join runs_with_rejects using (run_id)
+    inner join (select distinct stream, table_name, column_name from source_rejected_values) as columns using (stream)
+    left join source_rejected_values using (run_id, stream, table_name, column_name)
+    group by run_id, table_name, column_name
 ),
 known_runs as (
     select run_id, started_at, started_second from source_runs
     union all
     -- after a rebuild of a lake whose runs are lost, their passes still exist
-    select source_passes.run_id, min(source_passes.started_at), min(source_passes.started_second)
+    select run_id, min(source_passes.started_at), min(source_passes.started_second)
     from source_passes
-    left join source_runs on source_runs.run_id = source_passes.run_id
-    where source_runs.run_id is null
-    group by source_passes.run_id
-),
-streams as (
-    select distinct stream from by_stream
+    anti join source_runs using (run_id)
+    group by run_id
 ),
 ages as (
     select
-        known_runs.run_id,
-        streams.stream,
-        known_runs.started_second - max(by_stream.whole_second) over (
-            partition by streams.stream
-            order by known_runs.started_at nulls last, known_runs.run_id nulls last
+        run_id,
+        stream,
+        started_second - max(whole_second) over (
+            partition by stream
+            order by started_at nulls last, run_id nulls last
             rows between unbounded preceding and current row
         ) as seconds
     from known_runs
-    cross join streams
-    left join by_stream
-        on by_stream.run_id = known_runs.run_id
-        and by_stream.stream = streams.stream
-),
-columns_of_lots as (
-    select
-        count(*) as all_rows,
-        count(sale_date) as sale_date,
-        count(final_bid) as final_bid,
-        count(odometer_km) as odometer_km,
-        count(nullif(trim(damage_main_name), '')) as damage_main_name,
-        count(nullif(trim(title_name), '')) as title_name,
-        count(nullif(trim(location_state_code), '')) as location_state_code,
-        count(created_at) as created_at
-    from lots
-),
-columns_of_vehicles as (
-    select
-        count(*) as all_rows,
-        count(nullif(trim(vin), '')) as vin,
-        count(year) as year,
-        count(manufacturer_id) as manufacturer_id,
-        count(model_id) as model_id
-    from vehicles
-),
-columns_of_prices as (
-    select count(*) as all_rows, count(bid) as bid, count(sale_date) as sale_date from prices
+    cross join (select distinct stream from by_stream) as streams
+    left join by_stream using (run_id, stream)
 ),
 filled_columns as (
-    select 'lots.sale_date' as subject, sale_date as filled_rows, all_rows from columns_of_lots
+    select 'lots' as table_name, column_name, filled_rows, all_rows
+    from (
+        select
+            count(*) as all_rows,
+            count(sale_date) as sale_date,
+            count(final_bid) as final_bid,
+            count(odometer_km) as odometer_km,
+            count(nullif(trim(damage_main_name), '')) as damage_main_name,
+            count(nullif(trim(title_name), '')) as title_name,
+            count(nullif(trim(location_state_code), '')) as location_state_code,
+            count(created_at) as created_at
+        from lots
+    ) as counts
+    unpivot (filled_rows for column_name in (
+        sale_date, final_bid, odometer_km, damage_main_name, title_name, location_state_code, created_at
+    ))
     union all
-    select 'lots.final_bid', final_bid, all_rows from columns_of_lots
+    select 'vehicles', column_name, filled_rows, all_rows
+    from (
+        select
+            count(*) as all_rows,
+            count(nullif(trim(vin), '')) as vin,
+            count(year) as year,
+            count(manufacturer_id) as manufacturer_id,
+            count(model_id) as model_id
+        from vehicles
+    ) as counts
+    unpivot (filled_rows for column_name in (vin, year, manufacturer_id, model_id))
     union all
-    select 'lots.odometer_km', odometer_km, all_rows from columns_of_lots
-    union all
-    select 'lots.damage_main_name', damage_main_name, all_rows from columns_of_lots
-    union all
-    select 'lots.title_name', title_name, all_rows from columns_of_lots
-    union all
-    select 'lots.location_state_code', location_state_code, all_rows from columns_of_lots
-    union all
-    select 'lots.created_at', created_at, all_rows from columns_of_lots
-    union all
-    select 'vehicles.vin', vin, all_rows from columns_of_vehicles
-    union all
-    select 'vehicles.year', year, all_rows from columns_of_vehicles
-    union all
-    select 'vehicles.manufacturer_id', manufacturer_id, all_rows from columns_of_vehicles
-    union all
-    select 'vehicles.model_id', model_id, all_rows from columns_of_vehicles
-    union all
-    select 'prices.bid', bid, all_rows from columns_of_prices
-    union all
-    select 'prices.sale_date', sale_date, all_rows from columns_of_prices
+    select 'prices', column_name, filled_rows, all_rows
+    from (select count(*) as all_rows, count(bid) as bid, count(sale_date) as sale_date from prices) as counts
+    unpivot (filled_rows for column_name in (bid, sale_date))
 ),
 placeholders as (
-    select 'lots.sale_date' as subject, count(*) as dates
+    select 'lots' as table_name, count(*) as dates
     from lots
-    cross join dim_settings as settings
-    where lots.sale_date < settings.first_sale_day
+    cross join dim_settings
+    where sale_date < first_sale_day
     union all
-    select 'prices.sale_date', count(*)
+    select 'prices', count(*)
     from prices
-    cross join dim_settings as settings
-    where prices.sale_date < settings.first_sale_day
+    cross join dim_settings
+    where sale_date < first_sale_day
 ),
 vin_faults as (
     select reason, count(*) as faults, sum(count(*)) over () as vins from vin_facts group by reason
 ),
 stream_rows as (
     select
-        by_stream.run_id,
-        by_stream.stream,
+        run_id,
+        stream,
         by_stream.records,
-        case when runs_with_rejects.run_id is not null then coalesce(source_rejects.rejected, 0) end as rejected,
-        coalesce(source_rejects.unserved, 0) as unserved,
-        coalesce(source_rejects.oversized, 0) as oversized,
-        case when runs_with_rejects.run_id is not null then coalesce(records_lacking_a_value.records, 0) end
-            as lacking_a_value,
-        by_stream.drifted_members,
-        by_stream.incomplete_passes
+        case when runs_with_rejects.run_id is not null then coalesce(rejected, 0) end as rejected,
+        coalesce(unserved, 0) as unserved,
+        coalesce(oversized, 0) as oversized,
+        case when runs_with_rejects.run_id is not null then coalesce(lacking.records, 0) end as lacking_a_value,
+        drifted_members,
+        incomplete_passes
     from by_stream
-    left join runs_with_rejects on runs_with_rejects.run_id = by_stream.run_id
-    left join source_rejects
-        on source_rejects.run_id = by_stream.run_id
-        and source_rejects.stream = by_stream.stream
-    left join records_lacking_a_value
-        on records_lacking_a_value.run_id = by_stream.run_id
-        and records_lacking_a_value.stream = by_stream.stream
+    left join runs_with_rejects using (run_id)
+    left join source_rejects using (run_id, stream)
+    left join records_lacking_a_value as lacking using (run_id, stream)
 ),
 metrics as (
     select
@@ -250,10 +218,7 @@ metrics as (
         run_id,
         'run',
         'failing_runs',
-        case
-            when length(failing) > 2 then 1 + (length(failing) - length(replace(failing, '","', ''))) / 3
-            else 0
-        end,
+        case when length(failing) > 2 then 1 + (length(failing) - length(replace(failing, '","', ''))) / 3 else 0 end,
         'runs'
     from source_runs
     union all
@@ -284,65 +249,49 @@ metrics as (
     union all
     select run_id, stream, 'incomplete_passes', incomplete_passes, 'passes' from stream_rows
     union all
-    select
-        last_run.run_id,
-        filled_columns.subject,
-        'null_share',
-        1 - cast(filled_columns.filled_rows as double) / filled_columns.all_rows,
-        'share, 0 to 1'
+    select run_id, table_name || '.' || column_name, 'null_share', 1 - filled_rows / all_rows, 'share, 0 to 1'
     from filled_columns
     cross join last_run
-    where filled_columns.all_rows > 0
+    where all_rows > 0
     union all
-    select last_run.run_id, placeholders.subject, 'placeholder_dates', placeholders.dates, 'rows'
+    select run_id, table_name || '.sale_date', 'placeholder_dates', dates, 'rows'
     from placeholders
     cross join last_run
-    where placeholders.dates > 0
+    where dates > 0
     union all
-    select
-        last_run.run_id,
-        'vehicles.vin',
-        'vin_' || vin_faults.reason || '_share',
-        cast(vin_faults.faults as double) / vin_faults.vins,
-        'share, 0 to 1'
+    select run_id, 'vehicles.vin', 'vin_' || reason || '_share', faults / vins, 'share, 0 to 1'
     from vin_faults
     cross join last_run
-    where vin_faults.reason is not null
+    where reason is not null
 ),
 ranked as (
     select
-        source_runs.run_id,
-        source_runs.started_at,
-        source_runs.pipeline,
-        metrics.subject,
-        metrics.metric,
-        cast(metrics.value as double) as value,
-        metrics.unit,
+        run_id,
+        started_at,
+        pipeline,
+        subject,
+        metric,
+        cast(value as double) as value,
+        unit,
         case
-            when metrics.metric = 'age_hours' then metrics.subject = 'cars' and metrics.value > 36
-            when metrics.metric in ('reject_share', 'rejected_value_share') then metrics.value > source_runs.reject_alarm
-            when metrics.metric = 'null_share' then metrics.value > 0.98
+            when metric = 'age_hours' then subject = 'cars' and value > 36
+            when metric in ('reject_share', 'rejected_value_share') then value > reject_alarm
+            when metric = 'null_share' then value > 0.98
             else
-                metrics.metric in ('failing_runs', 'incomplete_passes', 'unserved_records', 'oversized_records')
-                and metrics.value > 0
+                metric in ('failing_runs', 'incomplete_passes', 'unserved_records', 'oversized_records') and value > 0
         end as is_alarm,
         -- figures of the whole lake are replaced by the next run of any pipeline
         row_number() over (
             partition by
-                metrics.subject,
-                metrics.metric,
+                subject,
+                metric,
                 case
-                    when metrics.metric in ('age_hours', 'null_share', 'placeholder_dates', 'failing_runs') then ''
-                    else source_runs.pipeline
+                    when metric in ('age_hours', 'null_share', 'placeholder_dates', 'failing_runs') then ''
+                    else pipeline
                 end
-            order by source_runs.started_at desc nulls last, source_runs.run_id desc nulls last
+            order by started_at desc nulls last, run_id desc nulls last
         ) = 1 as is_current
     from metrics
-    inner join source_runs on source_runs.run_id = metrics.run_id
-),
-final as (
-    select run_id, started_at, pipeline, subject, metric, value, unit, is_alarm, is_current
-    from ranked
-    where value is not null
+    inner join source_runs using (run_id)
 )
-select * from final
+select * from ranked where value is not null

@@ -9,7 +9,7 @@ source_lots as (
         vehicle_id,
         trim(lot) as lot,
         not coalesce(archived, false) as is_active,
-        case when buy_now between 1 and 5000000 then buy_now end as asking
+        plausible_price(buy_now) as asking
     from lots
     where domain_id = 12
 ),
@@ -63,9 +63,7 @@ chains as (
         end
 ),
 newest_lots as (
-    select lot, max(lot_id) as lot_id
-    from source_lots
-    group by lot
+    select lot, max(lot_id) as lot_id from source_lots group by all
 ),
 known_lots as (
     select
@@ -103,24 +101,21 @@ pairs as (
     from chains
     left join known_lots as duplicate on duplicate.lot = chains.duplicate_id
     left join known_lots as root on root.lot = chains.root_id
-),
-final as (
-    select
-        duplicate_id,
-        original_id,
-        root_id,
-        hops,
-        is_cycle,
-        duplicate_lot_id,
-        duplicate_vehicle_id,
-        root_lot_id,
-        root_vehicle_id,
-        is_same_vehicle,
-        duplicate_active,
-        root_active,
-        currency,
-        case when currency is not null then round(duplicate_asking * 100) / 100 end as duplicate_asking,
-        case when currency is not null then round(root_asking * 100) / 100 end as root_asking
-    from pairs
 )
-select * from final
+select
+    duplicate_id,
+    original_id,
+    root_id,
+    hops,
+    is_cycle,
+    duplicate_lot_id,
+    duplicate_vehicle_id,
+    root_lot_id,
+    root_vehicle_id,
+    is_same_vehicle,
+    duplicate_active,
+    root_active,
+    currency,
+    case when currency is not null then money(duplicate_asking) end as duplicate_asking,
+    case when currency is not null then money(root_asking) end as root_asking
+from pairs

@@ -7,30 +7,20 @@ with archived_alone as (
     from archived_lots
     left join lots on lots.lot_id = archived_lots.lot_id
     where lots.lot_id is null and archived_lots.vehicle_id is not null
-    group by archived_lots.lot_id
-),
-final as (
-    select
-        lots.lot_id,
-        lots.vehicle_id,
-        lots.domain_id,
-        trim(lots.lot) as lot,
-        lot_groups.currency,
-        odometer_readings.odometer_km as reading_km
-    from lots
-    inner join lot_groups on lot_groups.lot_id = lots.lot_id
-    left join odometer_readings on odometer_readings.lot_id = lots.lot_id
-    where lots.vehicle_id is not null
-    union all
-    select
-        archived_alone.lot_id,
-        archived_alone.vehicle_id,
-        archived_alone.domain_id,
-        archived_alone.lot,
-        currencies.currency,
-        null
-    from archived_alone
-    left join currencies
-        on currencies.domain_id = archived_alone.domain_id and currencies.country_iso = 'unknown'
+    group by all
 )
-select * from final
+select
+    lots.lot_id,
+    lots.vehicle_id,
+    lots.domain_id,
+    trim(lots.lot) as lot,
+    lot_groups.currency,
+    odometer_readings.odometer_km as reading_km
+from lots
+inner join lot_groups on lot_groups.lot_id = lots.lot_id
+left join odometer_readings on odometer_readings.lot_id = lots.lot_id
+where lots.vehicle_id is not null
+union all
+select lot_id, vehicle_id, archived_alone.domain_id, lot, currency, null
+from archived_alone
+left join currencies on currencies.domain_id = archived_alone.domain_id and currencies.country_iso = 'unknown'

@@ -335,7 +335,7 @@ report_events as (
     where reports.vehicle_id is not null
 ),
 lots_by_number as (
-    select vehicle_id, domain_id, lot, max(lot_id) as lot_id from known_lots group by vehicle_id, domain_id, lot
+    select vehicle_id, domain_id, lot, max(lot_id) as lot_id from known_lots group by all
 ),
 events_of_vehicles as (
     select
@@ -447,34 +447,31 @@ floors as (
 ),
 rollbacks as (
     select *, coalesce(is_reading and not is_other_unit and reading_km < highest_km - 1000, false) as is_rollback from floors
-),
-final as (
-    select
-        vehicle_id,
-        cast(row_number() over (
-            partition by vehicle_id
-            order by
-                occurred_at nulls last,
-                step nulls last,
-                lot_id nulls last,
-                position nulls last,
-                evidence_id nulls last
-        ) as bigint) as place,
-        event,
-        occurred_at,
-        occurred_local,
-        date_precision_key,
-        domain_id,
-        lot_id,
-        lot,
-        evidence_table,
-        evidence_id,
-        amount,
-        currency,
-        odometer_km,
-        case when is_reading then is_rollback end as odometer_rollback,
-        case when is_rollback then highest_km end as odometer_highest_km,
-        description
-    from rollbacks
 )
-select * from final
+select
+    vehicle_id,
+    cast(row_number() over (
+        partition by vehicle_id
+        order by
+            occurred_at nulls last,
+            step nulls last,
+            lot_id nulls last,
+            position nulls last,
+            evidence_id nulls last
+    ) as bigint) as place,
+    event,
+    occurred_at,
+    occurred_local,
+    date_precision_key,
+    domain_id,
+    lot_id,
+    lot,
+    evidence_table,
+    evidence_id,
+    amount,
+    currency,
+    odometer_km,
+    case when is_reading then is_rollback end as odometer_rollback,
+    case when is_rollback then highest_km end as odometer_highest_km,
+    description
+from rollbacks

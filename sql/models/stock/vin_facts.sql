@@ -11,9 +11,7 @@ with source_vehicles as (
     where trim(vehicles.vin) <> ''
 ),
 makers as (
-    select wmi, max(manufacturer) as manufacturer, max(country_code) as country_code
-    from manufacturer_codes
-    group by wmi
+    select wmi, max(manufacturer) as manufacturer, max(country_code) as country_code from manufacturer_codes group by all
 ),
 makes as (
     select distinct wmi, replace(replace(lower(trim(make)), ' ', ''), '-', '') as make from manufacturer_codes
@@ -87,29 +85,26 @@ compared as (
     left join makers on makers.wmi = dated.wmi
     left join known_makes on known_makes.make = dated.make
     left join makes on makes.wmi = dated.wmi and makes.make = dated.make
-),
-final as (
-    select
-        vehicle_id,
-        vin,
-        code is not null as is_valid,
-        check_digit_ok,
-        wmi,
-        manufacturer,
-        country_code,
-        cast(model_year as bigint) as model_year,
-        substring(code, 11, 1) as plant_code,
-        substring(code, 12, 6) as serial,
-        agrees_with_make,
-        agrees_with_year,
-        case
-            when length(vin) <> 17 then 'length'
-            when code is null then 'characters'
-            when replace(code, left(code, 1), '') = '' then 'placeholder'
-            when is_north_american and not check_digit_ok then 'check_digit'
-            when not agrees_with_make then 'make'
-            when not agrees_with_year then 'year'
-        end as reason
-    from compared
 )
-select * from final
+select
+    vehicle_id,
+    vin,
+    code is not null as is_valid,
+    check_digit_ok,
+    wmi,
+    manufacturer,
+    country_code,
+    cast(model_year as bigint) as model_year,
+    substring(code, 11, 1) as plant_code,
+    substring(code, 12, 6) as serial,
+    agrees_with_make,
+    agrees_with_year,
+    case
+        when length(vin) <> 17 then 'length'
+        when code is null then 'characters'
+        when replace(code, left(code, 1), '') = '' then 'placeholder'
+        when is_north_american and not check_digit_ok then 'check_digit'
+        when not agrees_with_make then 'make'
+        when not agrees_with_year then 'year'
+    end as reason
+from compared
