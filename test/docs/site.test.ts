@@ -105,7 +105,7 @@ describe('the pages of lotlake docs', () => {
     const path = join(snapshotFolder(config), 'manifest.json');
     const whole = readFileSync(path, 'utf8');
     const { marts, snapshot_id } = JSON.parse(whole);
-    const { reserve_gap: _, ...older } = marts;
+    const { regional_prices: _, ...older } = marts;
     writeFileSync(path, JSON.stringify({ ...JSON.parse(whole), marts: older }));
     writeFileSync(join(site, 'notes.txt'), 'mine');
     const before = text('tables/report_media.html');
@@ -114,8 +114,8 @@ describe('the pages of lotlake docs', () => {
     expect(JSON.parse(printed)).toEqual({ index: join(site, 'index.html'), pages, snapshot_id });
     expect(text('notes.txt')).toBe('mine');
     expect(text('tables/report_media.html')).toBe(before);
-    expect(text('marts/reserve_gap.html')).toContain('not in this snapshot');
-    expect(text('marts/reserve_gap.html')).toContain('class="result">not run');
+    expect(text('marts/regional_prices.html')).toContain('not in this snapshot');
+    expect(text('marts/regional_prices.html')).toContain('class="result">not run');
     expect(text('index.html')).toMatch(/data tests passed on this snapshot; \d+ could not be run/);
   });
 

@@ -1,7 +1,7 @@
 import { instantOf, type LotOfNight, type MartRow, type WorldNight } from '../night.js';
 import { groupBy } from '../statistics.js';
+import { brandOf } from './lot_breakdown.js';
 import { attempts, names } from './sales.js';
-import { brandOf } from './title_breakdown.js';
 
 const DAY = 86_400_000;
 const Z = 1.959963984540054;
