@@ -27,16 +27,18 @@ describe(`the titles of a world of ${vehicles} vehicles`, () => {
   beforeAll(async () => {
     night = await worldNight(vehicles, 5);
     const factors = await night.rows('price_factors');
-    reference = String(factors.find(({ factor }) => factor === 'title_brand')?.reference);
+    const isOurs = ({ market, currency }: MartRow): boolean => market === 'auction' && currency === 'USD';
+    const ofTitles = factors.find((row) => isOurs(row) && row.factor === 'title_brand');
+    reference = String(ofTitles?.reference);
     const levels = await night.rows('price_levels');
     effects = levels
       .filter(
-        ({ market, subject, value, level }) =>
-          market === 'auction' &&
-          subject === 'title_brand' &&
-          value !== reference &&
-          planted.has(String(value)) &&
-          ['all', 'source'].includes(String(level)),
+        (row) =>
+          isOurs(row) &&
+          row.subject === 'title_brand' &&
+          row.value !== reference &&
+          planted.has(String(row.value)) &&
+          ['all', 'source'].includes(String(row.level)),
       )
       .map(effectOf);
   });

@@ -191,7 +191,9 @@ manufacturers as (
         weighed.own_weight / weighed.weight
         + (1 - weighed.own_weight) * (1 - weighed.own_weight) * above.variance as variance
     from weighed
-    inner join sources as above using (number, domain_id)
+    inner join sources as above
+        on above.number = weighed.number
+        and above.domain_id = weighed.domain_id
     where weighed.level = 'manufacturer'
 ),
 models as (
@@ -201,7 +203,10 @@ models as (
         weighed.own_weight / weighed.weight
         + (1 - weighed.own_weight) * (1 - weighed.own_weight) * above.variance as variance
     from weighed
-    inner join manufacturers as above using (number, domain_id, manufacturer_id)
+    inner join manufacturers as above
+        on above.number = weighed.number
+        and above.domain_id = weighed.domain_id
+        and above.manufacturer_id = weighed.manufacturer_id
     where weighed.level = 'model'
 ),
 generations as (
@@ -211,7 +216,11 @@ generations as (
         weighed.own_weight / weighed.weight
         + (1 - weighed.own_weight) * (1 - weighed.own_weight) * above.variance as variance
     from weighed
-    inner join models as above using (number, domain_id, manufacturer_id, model_id)
+    inner join models as above
+        on above.number = weighed.number
+        and above.domain_id = weighed.domain_id
+        and above.manufacturer_id = weighed.manufacturer_id
+        and above.model_id = weighed.model_id
     where weighed.level = 'generation'
 ),
 pooled as (
