@@ -1,10 +1,10 @@
 -- Titles of each source with most lots. Where two rows differ by brand or currency alone, brand and apart are these.
 with most as (
     select
-        title_name, title_brand, domain_id, domain_name, currency, lots, lots_sold as sold, compared_lots as based_on,
-        price_ratio_median as middle
-    from title_breakdown
-    where domain_id is distinct from 12
+        name as title_name, group_name as title_brand, domain_id, domain_name, currency, lots, lots as value,
+        known_sold as sold, priced_lots
+    from lot_breakdown
+    where subject = 'title' and domain_id is distinct from 12
     order by lots desc, domain_id, title_name, title_brand, currency
     limit 14
 )

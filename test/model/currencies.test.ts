@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Row } from '../../src/duck/session.js';
 import { runDataTests } from '../../src/model/data-tests.js';
-import { readModels, withOwnSeeds } from '../../src/model/model-files.js';
+import { readLayer, readModels, withOwnSeeds } from '../../src/model/model-files.js';
 import { apart, base, lot, SOLD } from './cases.js';
 import { listing, report } from './report-cases.js';
 import {
@@ -60,8 +60,7 @@ const AMOUNTS = {
     'price_median_3m',
   ],
   damage_breakdown: ['price_median', 'price_ratio_to_sound', 'repair_share'],
-  title_breakdown: ['price_median', 'price_ratio_median'],
-  seller_types: ['price_median', 'price_ratio_median'],
+  lot_breakdown: ['price_median'],
   odometer_curve: ['price_median', 'price_ratio_median'],
   reserve_gap: ['reserve_median', 'amount_median', 'gap_median', 'gap_share_median'],
   repair_economics: [
@@ -99,14 +98,14 @@ async function test(...marts: readonly string[]): Promise<void> {
   expect(failed.map(({ model, test: name, sample }) => ({ model, name, sample }))).toEqual([]);
 }
 
-/** The rows of each mart by currency, only at the most detailed level. */
+/** The rows of each mart by currency, only at the most detailed level and of one subject. */
 async function groups(): Promise<Map<string, Row[]>> {
   const found = new Map<string, Row[]>();
   for (const mart of MARTS) {
     const rows = await texts(lake, `select * from ${mart} order by currency`);
     found.set(
       mart,
-      rows.filter(({ level }) => level !== 'all'),
+      rows.filter(({ level, subject }) => level !== 'all' && subject !== 'seller_type'),
     );
   }
   return found;
@@ -114,7 +113,8 @@ async function groups(): Promise<Map<string, Row[]>> {
 
 it('every mart with a currency in its key is tested here', () => {
   // Marts with a market in their key come from the fit; test/model/pricing tests them.
-  const grouped = readModels().filter(({ key }) => key.includes('currency') && !key.includes('market'));
+  const all = [...readModels(), ...readLayer('examples')];
+  const grouped = all.filter(({ key }) => key.includes('currency') && !key.includes('market'));
   const elsewhere = ['accident_discount', 'regional_prices'];
   expect(grouped.map(({ name }) => name).sort()).toEqual([...MARTS, ...elsewhere].sort());
 });
@@ -164,13 +164,17 @@ describe('amounts of two kinds', () => {
 
 describe('an amount of unknown currency', () => {
   it('keeps its attempt and its price, which is not compared with others', async () => {
-    await compute([...american(), ...canadian(), ...sold([700], country(null))], 'price_ratios');
+    await compute([...american(), ...canadian(), ...sold([700], country(null))], 'odometer_curve');
     expect(await texts(lake, 'select currency, count(price) as n from sales group by 1 order by 1')).toEqual([
       { currency: 'USD', n: 6 },
       { currency: null, n: 7 },
     ]);
-    const ratios = 'select currency, count(*) as n, max(other_prices) as others from price_ratios group by 1';
-    expect(await texts(lake, ratios)).toEqual([{ currency: 'USD', n: 6, others: 5 }]);
+    const compared =
+      "select currency, priced_lots, compared_lots from odometer_curve where level = 'all' order by 1";
+    expect(await texts(lake, compared)).toEqual([
+      { currency: 'USD', priced_lots: 6, compared_lots: 6 },
+      { currency: null, priced_lots: 7, compared_lots: 0 },
+    ]);
   });
 
   it('is in no statistic of places, first attempts or cars with reports', async () => {

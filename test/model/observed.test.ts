@@ -7,7 +7,7 @@ const marts = openMarts(
   'sell_through',
   'price_trends',
   'relisting',
-  'seller_types',
+  'lot_breakdown',
   'reserve_gap',
 );
 
@@ -55,7 +55,9 @@ describe('an auction before the first night', () => {
        from price_trends order by month`);
     expect(trends).toEqual(expected.map(({ sell_through_3m: _, ...row }) => row));
     expect(
-      await marts.query('select lots_offered, lots_sold, sell_through, observed_since from seller_types'),
+      await marts.query(
+        "select lots_offered, lots_sold, sell_through, observed_since from lot_breakdown where subject = 'title'",
+      ),
     ).toEqual([{ lots_offered: 12, lots_sold: 6, sell_through: 0.5, observed_since: new Date(BEGIN) }]);
     expect(
       await marts.query('select attempt, lots_reached, sold_share, observed_since from relisting'),
@@ -73,9 +75,11 @@ describe('an auction before the first night', () => {
     expect(
       await marts.query('select observed, lots_sold, priced_lots, price_median from price_trends'),
     ).toEqual([{ observed: 'none', lots_sold: null, priced_lots: 6, price_median: 1000 }]);
-    expect(await marts.query('select lots_sold, sell_through, price_median from seller_types')).toEqual([
-      { lots_sold: 0, sell_through: null, price_median: 1000 },
-    ]);
+    expect(
+      await marts.query(
+        "select lots_sold, sell_through, price_median from lot_breakdown where subject = 'title'",
+      ),
+    ).toEqual([{ lots_sold: 0, sell_through: null, price_median: 1000 }]);
   });
 
   it('is the only kind that the first night knows', async () => {

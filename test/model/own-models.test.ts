@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
+import { ConfigError } from '../../src/config/lotlake-error.js';
 import { makeScratch } from '../../src/config/owned.js';
 import { dictionary } from '../../src/docs/dictionary.js';
 import { runEachTest } from '../../src/docs/test-results.js';
 import { openSession, rows, type Session } from '../../src/duck/session.js';
+import { readLayer } from '../../src/model/model-files.js';
 import { selectModels } from '../../src/model/select.js';
 import { readOwnModels, runOwnModels } from '../../src/run/own-models.js';
 import { pageFiles } from '../docs/own-models-page.js';
@@ -152,6 +154,42 @@ describe('own models', () => {
     expect(folderIn({ models: 'other' })).toBe(join(cwd, 'other'));
     expect(() => folderIn({ models: 'none' })).toThrow('there is no folder');
     expect(readConfig({}, { env: {}, cwd: join(cwd, 'models') }).models).toBeUndefined();
+  });
+});
+
+describe('an example', () => {
+  const readWith = (examples: readonly string[], files?: Readonly<Record<string, string>>) =>
+    readOwnModels(session.connection, {
+      examples: [...examples],
+      ...(files === undefined ? {} : { models: folderOf(files) }),
+    });
+
+  it('that is named runs like a model of the user, and others do not', async () => {
+    const { models } = await readWith(['reserve_gap', 'odometer_curve']);
+    expect(models.map(({ name, isOwn }) => [name, isOwn])).toEqual([
+      ['odometer_curve', true],
+      ['reserve_gap', true],
+    ]);
+  });
+
+  it('that does not exist is refused with the names of those that do', async () => {
+    const refused = await readWith(['reserve_gap', 'reserves']).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(ConfigError);
+    expect(refused).toMatchObject({
+      message: 'examples: reserves is no example',
+      hint: `examples: ${readLayer('examples')
+        .map(({ name }) => name)
+        .join(', ')}`,
+    });
+  });
+
+  it('takes its name from a model of the user only if it is switched on', async () => {
+    const files = { 'reserve_gap.sql': 'select lot_id from lots', 'reserve_gap.yml': YML() };
+    await expect(readWith(['reserve_gap'], files)).rejects.toThrow('reserve_gap itself');
+    expect((await readWith(['odometer_curve'], files)).models.map(({ name }) => name)).toEqual([
+      'odometer_curve',
+      'reserve_gap',
+    ]);
   });
 });
 

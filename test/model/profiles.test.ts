@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { apart, base, entry, lot, nights, SOLD } from './cases.js';
 import { type Given, openMarts } from './support.js';
 
-const marts = openMarts('seller_profiles', 'branch_profiles');
+const marts = openMarts('offer_profiles');
 
 async function compute(given: Readonly<Record<string, readonly Given[]>>): Promise<void> {
   await marts.compute(apart({ ...base, ...given }));
@@ -26,8 +26,10 @@ const offers = (seller_name: string | null, offered: number, sold: number, rest:
 /** Figures of the sellers by name, rounded. */
 async function sellers(...columns: readonly string[]): Promise<Record<string, unknown>> {
   const shown = columns.map((column) => `round(cast(${column} as double), 4)`).join(', ');
-  const rows = await marts.query(`select seller, ${shown} from seller_profiles order by seller`);
-  return Object.fromEntries(rows.map((row) => [row.seller, Object.values(row).slice(1)]));
+  const rows = await marts.query(
+    `select party, ${shown} from offer_profiles where level = 'seller' order by party`,
+  );
+  return Object.fromEntries(rows.map((row) => [row.party, Object.values(row).slice(1)]));
 }
 
 describe('the rate of a seller', () => {
@@ -105,8 +107,8 @@ describe('a seller', () => {
   it('is the same however its name is spelled, and is left out without a name', async () => {
     const lots = [offers('Acme ', 3, 3), offers('ACME', 2, 0), offers(null, 9, 9), offers(' ', 9, 9)].flat();
     await compute({ lots });
-    expect(await marts.query('select seller, seller_name, offered, sold from seller_profiles')).toEqual([
-      { seller: 'acme', seller_name: 'Acme', offered: 5, sold: 3 },
+    expect(await marts.query('select level, party, party_name, offered, sold from offer_profiles')).toEqual([
+      { level: 'seller', party: 'acme', party_name: 'Acme', offered: 5, sold: 3 },
     ]);
   });
 
@@ -122,7 +124,7 @@ describe('a seller', () => {
     await compute({ passes, prices, lots: [...early, ...(back ? [back] : []), ...met, ...waiting] });
     const columns =
       'offered, sold, on_approval, relisted, reserved_lots, compared_reserves, met_reserves, timed_lots';
-    expect(await marts.query(`select ${columns} from seller_profiles`)).toEqual([
+    expect(await marts.query(`select ${columns} from offer_profiles`)).toEqual([
       {
         ...{ offered: 3, sold: 1, on_approval: 1, relisted: 1 },
         ...{ reserved_lots: 2, compared_reserves: 2, met_reserves: 1, timed_lots: 2 },
@@ -143,11 +145,13 @@ describe('a branch', () => {
     ];
     await compute({ lots: [...lots, branch(null, null)].flat() });
     expect(
-      await marts.query('select domain_id, branch, branch_name, offered from branch_profiles order by 1, 2'),
+      await marts.query(
+        "select domain_id, party, party_name, offered from offer_profiles where level = 'branch' order by 1, 2",
+      ),
     ).toEqual([
-      { domain_id: 1, branch: '5', branch_name: null, offered: 1 },
-      { domain_id: 3, branch: '5', branch_name: 'TX - Dallas', offered: 2 },
-      { domain_id: 3, branch: 'oh - akron', branch_name: 'OH - Akron', offered: 1 },
+      { domain_id: 1, party: '5', party_name: null, offered: 1 },
+      { domain_id: 3, party: '5', party_name: 'TX - Dallas', offered: 2 },
+      { domain_id: 3, party: 'oh - akron', party_name: 'OH - Akron', offered: 1 },
     ]);
   });
 });

@@ -8,7 +8,7 @@ import { createEmptyTables } from '../../src/docs/empty-lake.js';
 import { identifier, literal, openSession, type Row, rows } from '../../src/duck/session.js';
 import { readChecks } from '../../src/model/checks.js';
 import { runDataTests } from '../../src/model/data-tests.js';
-import { type Model, readModels } from '../../src/model/model-files.js';
+import { type Model, readLayer, readModels } from '../../src/model/model-files.js';
 import type { Modelling } from '../../src/model/own-models.js';
 import { runModels } from '../../src/model/run-models.js';
 import { apart, base } from './cases.js';
@@ -65,10 +65,10 @@ const sqlOf = (value: Value): string => (typeof value === 'string' ? literal(val
 
 const isNamed = (sql: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(sql);
 
-/** The named models and those that they read; all models if none is named. */
+/** The named models, examples among them, and those that they read; all models but the examples if none is named. */
 export function modelsOf(marts: readonly string[]): readonly Model[] {
-  const all = readModels();
-  if (marts.length === 0) return all;
+  if (marts.length === 0) return readModels();
+  const all = [...readModels(), ...readLayer('examples')];
   const found = new Set(marts);
   for (const name of found)
     for (const other of all)

@@ -91,15 +91,17 @@ describe('a feed without the lots that were sold before the first night', () => 
         and sale_date >= '${BEGIN.toISOString()}' and sale_date < timestamptz '${NIGHTS[2]?.toISOString()}' - interval 12 hour`);
     expect(expected?.sold).toBeGreaterThan(5);
     expect(expected?.offered).toBeGreaterThan(Number(expected?.sold));
-    const sums = (offered: string, sold: string, mart: string) =>
-      ask(`select sum(${offered})::int as offered, sum(${sold})::int as sold from {${mart}}`);
+    const sums = (offered: string, sold: string, mart: string, filter = '') =>
+      ask(`select sum(${offered})::int as offered, sum(${sold})::int as sold from {${mart}} ${filter}`);
     expect(await sums('lots_offered', 'lots_sold', 'sell_through')).toEqual([expected]);
     expect(await sums('lots_offered', 'lots_sold', 'price_trends')).toEqual([expected]);
-    expect(await sums('lots_offered', 'lots_sold', 'seller_types')).toEqual([expected]);
+    expect(await sums('lots_offered', 'lots_sold', 'lot_breakdown', "where subject = 'title'")).toEqual([
+      expected,
+    ]);
     expect(await sums('lots_reached', 'lots_sold', 'relisting')).toEqual([expected]);
     const since = await ask(`select distinct epoch_ms(observed_since)::double as since from {relisting}
-      union select distinct epoch_ms(observed_since)::double from {reserve_gap}
-      union select distinct epoch_ms(observed_since)::double from {seller_types}`);
+      union select distinct epoch_ms(observed_since)::double from {offer_profiles}
+      union select distinct epoch_ms(observed_since)::double from {lot_breakdown}`);
     expect(since).toEqual([{ since: NIGHTS[0]?.getTime() }]);
   });
 

@@ -3,7 +3,7 @@ import { nightly } from '../../pipelines/nightly.js';
 import { damages, market, marketFactor, titles, wearFactor } from '../../src/sandbox/data/market.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { groupOf } from '../model/world/marts/damage_breakdown.js';
-import { brandOf } from '../model/world/marts/title_breakdown.js';
+import { brandOf } from '../model/world/marts/lot_breakdown.js';
 import {
   bareDuckDb,
   configFor,

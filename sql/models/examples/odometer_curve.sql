@@ -1,79 +1,76 @@
-with levels as (
-    select 'all' as level
-    union all
-    select 'model' as level
+with priced as (
+    select
+        *,
+        row_number() over (
+            partition by domain_id, manufacturer_id, model_id, year, currency order by price nulls last
+        ) as place,
+        count(*) over model_year as prices
+    from sales
+    where price is not null
+    window model_year as (partition by domain_id, manufacturer_id, model_id, year, currency)
 ),
-priced as (
+middle as (
+    -- the three middle prices of a model year; the median of all prices but one comes from two of them
+    select
+        *,
+        max(case when place = floor(prices / 2) then price end) over model_year as low_price,
+        max(case when place = floor(prices / 2) + 1 then price end) over model_year as middle_price,
+        max(case when place = floor(prices / 2) + 2 then price end) over model_year as high_price
+    from priced
+    window model_year as (partition by domain_id, manufacturer_id, model_id, year, currency)
+),
+compared as (
+    -- each price beside the median of the others: a median with the price in it would pull the ratio towards 1
     select
         lot_id,
         manufacturer_id,
         model_id,
-        cast(extract(year from sale_month) as bigint) - year as age_years,
+        date_part('year', sale_month) - year as age_years,
         currency,
-        price
-    from sales
-    where price is not null
-),
-compared as (
-    select
-        priced.manufacturer_id,
-        priced.model_id,
-        least(greatest(priced.age_years, 0), 30) as age_years,
-        cast(least(floor(readings.odometer_km / 25000), 16) as bigint) * 25000 as odometer_band_km,
-        priced.currency,
-        priced.price,
-        price_ratios.price_ratio
-    from priced
-    inner join odometer_readings as readings on readings.lot_id = priced.lot_id
-    left join price_ratios on price_ratios.lot_id = priced.lot_id
-    where priced.age_years is not null
-),
-leveled as (
-    select
-        levels.level,
-        case when levels.level = 'model' then compared.manufacturer_id end as manufacturer_id,
-        case when levels.level = 'model' then compared.model_id end as model_id,
-        compared.age_years,
-        compared.odometer_band_km,
-        compared.currency,
-        -- an amount without a known currency counts as a lot, but enters no statistic
-        case when compared.currency is not null then compared.price end as known_price,
-        compared.price_ratio
-    from compared
-    cross join levels
+        price,
+        case when currency is not null and manufacturer_id is not null and model_id is not null and enough(prices - 1)
+            then price / case
+                when prices % 2 = 0 and place <= prices / 2 then middle_price
+                when prices % 2 = 0 then low_price
+                when place < (prices + 1) / 2 then (middle_price + high_price) / 2
+                when place > (prices + 1) / 2 then (low_price + middle_price) / 2
+                else (low_price + high_price) / 2
+            end
+        end as price_ratio
+    from middle
+    where year is not null
 ),
 bands as (
     select
         level,
-        manufacturer_id,
-        model_id,
-        age_years,
-        odometer_band_km,
+        case when level = 'model' then manufacturer_id end as manufacturer_id,
+        case when level = 'model' then model_id end as model_id,
+        least(greatest(age_years, 0), 30) as age_years,
+        cast(least(floor(odometer_km / 25000), 16) as bigint) * 25000 as odometer_band_km,
         currency,
         count(*) as priced_lots,
-        percentile_cont(0.5) within group (order by known_price) as price_median,
+        median(price) as price_median,
         count(price_ratio) as compared_lots,
-        percentile_cont(0.5) within group (order by price_ratio) as price_ratio_median
-    from leveled
-    group by level, manufacturer_id, model_id, age_years, odometer_band_km, currency
-),
-final as (
-    select
-        bands.level,
-        bands.manufacturer_id,
-        manufacturer_names.manufacturer_name,
-        bands.model_id,
-        model_names.model_name,
-        bands.age_years,
-        bands.odometer_band_km,
-        bands.priced_lots,
-        bands.currency,
-        case when bands.priced_lots >= settings.minimum_group then round(bands.price_median * 100) / 100 end as price_median,
-        bands.compared_lots,
-        case when bands.compared_lots >= settings.minimum_group then bands.price_ratio_median end as price_ratio_median
-    from bands
-    cross join dim_settings as settings
-    left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = bands.manufacturer_id
-    left join dim_models as model_names on model_names.model_id = bands.model_id
+        median(price_ratio) as price_ratio_median
+    from compared
+    inner join odometer_readings using (lot_id)
+    cross join (values ('all'), ('model')) as levels(level)
+    group by all
 )
-select * from final
+select
+    level,
+    manufacturer_id,
+    manufacturer_name,
+    model_id,
+    model_name,
+    age_years,
+    odometer_band_km,
+    priced_lots,
+    currency,
+    -- an amount without a known currency counts as a lot, but enters no statistic
+    case when currency is not null and enough(priced_lots) then money(price_median) end as price_median,
+    compared_lots,
+    case when enough(compared_lots) then price_ratio_median end as price_ratio_median
+from bands
+left join dim_manufacturers using (manufacturer_id)
+left join dim_models using (model_id)

@@ -1,41 +1,26 @@
-with sold_lots as (
-    select lot_id, price
-    from sales
-    where price is not null
-),
-estimated as (
+with lot_facts as (
     -- the bounds of a price also apply to estimates
     select
-        lot_id,
-        domain_id,
+        lots.domain_id,
+        currency,
         estimate_repair_price as repair,
         pre_accident_price as pre_accident,
-        estimate_repair_price / pre_accident_price as repair_share
-    from lots
-    where domain_id <> 12
-        and estimate_repair_price between 0 and 5000000
-        and pre_accident_price between 1 and 5000000
-),
-lot_facts as (
-    select
-        estimated.domain_id,
-        lot_groups.currency,
+        repair / pre_accident as repair_share,
         case
-            when estimated.repair_share < 0.25 then '0.00-0.25'
-            when estimated.repair_share < 0.5 then '0.25-0.50'
-            when estimated.repair_share < 0.75 then '0.50-0.75'
-            when estimated.repair_share < 1 then '0.75-1.00'
+            when repair_share < 0.25 then '0.00-0.25'
+            when repair_share < 0.5 then '0.25-0.50'
+            when repair_share < 0.75 then '0.50-0.75'
+            when repair_share < 1 then '0.75-1.00'
             else '1.00+'
         end as repair_band,
-        estimated.repair,
-        estimated.pre_accident,
-        sold_lots.price,
-        sold_lots.price / estimated.pre_accident as price_share,
-        (sold_lots.price + estimated.repair) / estimated.pre_accident as total_share,
-        estimated.pre_accident - sold_lots.price - estimated.repair as margin
-    from estimated
-    inner join lot_groups on lot_groups.lot_id = estimated.lot_id
-    left join sold_lots on sold_lots.lot_id = estimated.lot_id
+        price,
+        pre_accident - price - repair as margin
+    from lots
+    inner join lot_groups on lot_groups.lot_id = lots.lot_id
+    left join (select lot_id, price from sales where price is not null) as sold_lots on sold_lots.lot_id = lots.lot_id
+    where is_auction(lots.domain_id)
+        and estimate_repair_price between 0 and 5000000
+        and plausible_price(pre_accident_price) is not null
 ),
 bands as (
     select
@@ -44,43 +29,38 @@ bands as (
         currency,
         count(*) as lots,
         count(price) as priced_lots,
-        percentile_cont(0.5) within group (order by repair) as repair_median,
-        percentile_cont(0.5) within group (order by pre_accident) as pre_accident_median,
-        percentile_cont(0.5) within group (order by price) as price_median,
-        percentile_cont(0.5) within group (order by price_share) as price_share_median,
-        percentile_cont(0.5) within group (order by total_share) as total_share_median,
-        percentile_cont(0.5) within group (order by margin) as margin_median,
-        count(case when margin > 0 then 1 end) as below_value_lots
+        median(repair) as repair_median,
+        median(pre_accident) as pre_accident_median,
+        median(price) as price_median,
+        median(price / pre_accident) as price_share_median,
+        median((price + repair) / pre_accident) as total_share_median,
+        median(margin) as margin_median,
+        count(*) filter (where margin > 0) as below_value_lots
     from lot_facts
     group by domain_id, repair_band, currency
 ),
 sized_bands as (
+    -- amounts without a known currency count as lots, but enter no statistic
     select
-        bands.*,
-        -- amounts without a known currency count as lots, but enter no statistic
-        bands.currency is not null and bands.lots >= settings.minimum_group as has_estimates,
-        bands.currency is not null and bands.priced_lots >= settings.minimum_group as has_prices
+        *,
+        currency is not null and enough(lots) as has_estimates,
+        currency is not null and enough(priced_lots) as has_prices
     from bands
-    cross join dim_settings as settings
-),
-final as (
-    select
-        sized_bands.domain_id,
-        source_names.domain_name,
-        sized_bands.repair_band,
-        sized_bands.lots,
-        sized_bands.priced_lots,
-        sized_bands.currency,
-        case when sized_bands.has_estimates then round(sized_bands.repair_median * 100) / 100 end as repair_median,
-        case when sized_bands.has_estimates then round(sized_bands.pre_accident_median * 100) / 100 end as pre_accident_median,
-        case when sized_bands.has_prices then round(sized_bands.price_median * 100) / 100 end as price_median,
-        case when sized_bands.has_prices then sized_bands.price_share_median end as price_share_median,
-        case when sized_bands.has_prices then sized_bands.total_share_median end as total_share_median,
-        case when sized_bands.has_prices then round(sized_bands.margin_median * 100) / 100 end as margin_median,
-        sized_bands.below_value_lots,
-        case when sized_bands.has_prices then cast(sized_bands.below_value_lots as double) / sized_bands.priced_lots end
-            as below_value_share
-    from sized_bands
-    left join dim_sources as source_names on source_names.domain_id = sized_bands.domain_id
 )
-select * from final
+select
+    domain_id,
+    domain_name,
+    repair_band,
+    lots,
+    priced_lots,
+    currency,
+    case when has_estimates then money(repair_median) end as repair_median,
+    case when has_estimates then money(pre_accident_median) end as pre_accident_median,
+    case when has_prices then money(price_median) end as price_median,
+    case when has_prices then price_share_median end as price_share_median,
+    case when has_prices then total_share_median end as total_share_median,
+    case when has_prices then money(margin_median) end as margin_median,
+    below_value_lots,
+    case when has_prices then below_value_lots / priced_lots end as below_value_share
+from sized_bands
+left join dim_sources using (domain_id)

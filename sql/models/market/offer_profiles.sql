@@ -1,7 +1,4 @@
-with observed_sources as (
-    select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
-),
-parties as (
+with parties as (
     -- a lot that names no seller is no lot of an unnamed seller
     select lot_id, 'seller' as level, lower(trim(seller_name)) as party, trim(seller_name) as party_name
     from lots
@@ -15,54 +12,21 @@ parties as (
     from lots
     where selling_branch_id is not null or trim(selling_branch_name) <> ''
 ),
-held_attempts as (
-    select lot_id, domain_id, attempt, vehicle_attempt, outcome, is_observed, sale_date, amount
+held_lots as (
+    select
+        lot_id,
+        max(domain_id) as domain_id,
+        count(*) filter (where is_observed) as offered,
+        count(*) filter (where is_observed and outcome = 'sold') as sold,
+        count(*) filter (where is_observed and outcome = 'on_approval') as on_approval,
+        count(*) filter (where is_observed and vehicle_attempt > 1) as relisted,
+        max(sale_date) filter (where outcome = 'sold') as sold_at,
+        max_by(is_observed, attempt) as is_last_observed,
+        -- 0 for an unknown amount, since max_by passes over a null in one engine alone
+        max_by(coalesce(amount, 0), attempt) as last_amount
     from sales
     where outcome in ('sold', 'not_sold', 'on_approval')
-),
-offers as (
-    select
-        lot_id,
-        count(*) as offered,
-        count(case when outcome = 'sold' then 1 end) as sold,
-        count(case when outcome = 'on_approval' then 1 end) as on_approval,
-        count(case when vehicle_attempt > 1 then 1 end) as relisted
-    from held_attempts
-    where is_observed
     group by lot_id
-),
-reserved as (
-    -- the bounds of a price also apply to a reserve
-    select lot_id, seller_reserve_price as reserve from lots where seller_reserve_price between 1 and 5000000
-),
-last_attempts as (
-    select
-        held_attempts.lot_id,
-        held_attempts.amount,
-        held_attempts.is_observed,
-        reserved.reserve,
-        row_number() over (partition by held_attempts.lot_id order by held_attempts.attempt desc nulls last) as recency
-    from held_attempts
-    inner join reserved on reserved.lot_id = held_attempts.lot_id
-),
-reserves as (
-    select
-        lot_id,
-        case when amount between 1 and 5000000 then (amount - reserve) / reserve end as gap_share
-    from last_attempts
-    where recency = 1 and is_observed
-),
-sold_lots as (
-    -- a lot that the feed learned of after its auction has no days
-    select
-        held_attempts.lot_id,
-        case
-            when cast(held_attempts.sale_date as date) >= cast(lots.created_at as date)
-            then cast(cast(held_attempts.sale_date as date) - cast(lots.created_at as date) as bigint)
-        end as days
-    from held_attempts
-    inner join lots on lots.lot_id = held_attempts.lot_id
-    where held_attempts.outcome = 'sold'
 ),
 estimated as (
     -- the logarithm of price / estimate; its weight, 1 / variance, from the interval of 80 %, 2.563 standard deviations wide
@@ -73,35 +37,42 @@ estimated as (
     from price_estimates
     where price is not null and low_80 > 0 and high_80 > low_80 and not is_left_out
 ),
-held_lots as (
-    select lot_id, max(domain_id) as domain_id from held_attempts group by lot_id
+lot_facts as (
+    select
+        held_lots.*,
+        -- the bounds of a price also apply to a reserve
+        case when is_last_observed then plausible_price(seller_reserve_price) end as reserve,
+        (plausible_price(last_amount) - reserve) / reserve as gap_share,
+        -- a lot that the feed learned of after its auction has no days
+        case when days_between(created_at, sold_at) >= 0 then days_between(created_at, sold_at) end as days,
+        log_ratio,
+        weight
+    from held_lots
+    inner join lots on lots.lot_id = held_lots.lot_id
+    left join estimated on estimated.lot_id = held_lots.lot_id
 ),
 counts as (
     select
-        parties.level,
-        held_lots.domain_id,
-        parties.party,
-        max(parties.party_name) as party_name,
-        cast(coalesce(sum(offers.offered), 0) as bigint) as offered,
-        cast(coalesce(sum(offers.sold), 0) as bigint) as sold,
-        cast(coalesce(sum(offers.on_approval), 0) as bigint) as on_approval,
-        cast(coalesce(sum(offers.relisted), 0) as bigint) as relisted,
-        count(reserves.lot_id) as reserved_lots,
-        count(reserves.gap_share) as compared_reserves,
-        count(case when reserves.gap_share >= 0 then 1 end) as met_reserves,
-        percentile_cont(0.5) within group (order by reserves.gap_share) as gap_share_median,
-        count(estimated.lot_id) as estimated_prices,
-        sum(estimated.weight) as price_weight,
-        sum(estimated.weight * estimated.log_ratio) / sum(estimated.weight) as log_ratio,
-        count(sold_lots.days) as timed_lots,
-        percentile_cont(0.5) within group (order by sold_lots.days) as days_median
-    from held_lots
-    inner join parties on parties.lot_id = held_lots.lot_id
-    left join offers on offers.lot_id = held_lots.lot_id
-    left join reserves on reserves.lot_id = held_lots.lot_id
-    left join sold_lots on sold_lots.lot_id = held_lots.lot_id
-    left join estimated on estimated.lot_id = held_lots.lot_id
-    group by parties.level, held_lots.domain_id, parties.party
+        level,
+        domain_id,
+        party,
+        max(party_name) as party_name,
+        cast(sum(offered) as bigint) as offered,
+        cast(sum(sold) as bigint) as sold,
+        cast(sum(on_approval) as bigint) as on_approval,
+        cast(sum(relisted) as bigint) as relisted,
+        count(reserve) as reserved_lots,
+        count(gap_share) as compared_reserves,
+        count(*) filter (where gap_share >= 0) as met_reserves,
+        median(gap_share) as gap_share_median,
+        count(weight) as estimated_prices,
+        sum(weight) as price_weight,
+        sum(weight * log_ratio) / sum(weight) as log_ratio,
+        count(days) as timed_lots,
+        median(days) as days_median
+    from parties
+    inner join lot_facts using (lot_id)
+    group by level, domain_id, party
 ),
 trials as (
     select level, domain_id, party, 'sell_through' as rate, offered as n, sold as k from counts where offered > 0
@@ -120,8 +91,8 @@ sums as (
         domain_id,
         rate,
         count(*) as parties,
-        cast(sum(n) as double) as n,
-        cast(sum(k) as double) / sum(n) as mean,
+        cast(sum(n) as bigint) as all_n,
+        sum(k) / sum(n) as mean,
         sum(cast(n as double) * n) as n_squared,
         sum(cast(k as double) * k / n) as k_squared_by_n
     from trials
@@ -131,39 +102,30 @@ spreads as (
     -- Moments of the beta-binomial distribution: the correlation of two attempts of one party. Rates that are all 0 or 1,
     -- and a single party, have none.
     select
-        sums.*,
+        *,
         (
-            (k_squared_by_n - n * mean * mean) / nullif(mean * (1 - mean), 0) - (parties - 1)
-        ) / nullif(n - n_squared / n - (parties - 1), 0) as correlation
+            (k_squared_by_n - all_n * mean * mean) / nullif(mean * (1 - mean), 0) - (parties - 1)
+        ) / nullif(all_n - n_squared / all_n - (parties - 1), 0) as correlation
     from sums
 ),
 priors as (
     -- the mean weighs as much as 1 to 999 attempts
-    select
-        spreads.level,
-        spreads.domain_id,
-        spreads.rate,
-        spreads.mean,
-        spreads.n,
-        1 / least(greatest(coalesce(spreads.correlation, 0), 0.001), 0.5) - 1 as weight
+    select *, 1 / least(greatest(coalesce(correlation, 0), 0.001), 0.5) - 1 as weight
     from spreads
-    cross join dim_settings as settings
-    where spreads.n >= settings.minimum_group
 ),
 shrunk as (
     select
-        trials.level,
-        trials.domain_id,
-        trials.party,
-        trials.rate,
-        case when trials.n >= settings.minimum_group then cast(trials.k as double) / trials.n end as raw,
-        (trials.k + priors.weight * priors.mean) / (trials.n + priors.weight) as shrunk,
+        level,
+        domain_id,
+        party,
+        rate,
+        case when enough(n) then k / n end as raw,
+        (k + weight * mean) / (n + weight) as shrunk,
         -- the mean itself rests on no more attempts than the source platform has
-        least(trials.n + priors.weight, priors.n) as n
+        least(n + weight, all_n) as n
     from trials
-    cross join dim_settings as settings
-    inner join priors
-        on priors.level = trials.level and priors.domain_id = trials.domain_id and priors.rate = trials.rate
+    inner join priors using (level, domain_id, rate)
+    where enough(all_n)
 ),
 wilson as (
     -- the interval of Wilson for the shrunk rate of so many attempts; 1.96 squared is 3.8415
@@ -185,22 +147,22 @@ rates as (
         level,
         domain_id,
         party,
-        max(case when rate = 'sell_through' then raw end) as sell_through,
-        max(case when rate = 'sell_through' then shrunk end) as sell_through_shrunk,
-        max(case when rate = 'sell_through' then low end) as sell_through_low,
-        max(case when rate = 'sell_through' then high end) as sell_through_high,
-        max(case when rate = 'approval' then raw end) as approval_rate,
-        max(case when rate = 'approval' then shrunk end) as approval_rate_shrunk,
-        max(case when rate = 'approval' then low end) as approval_rate_low,
-        max(case when rate = 'approval' then high end) as approval_rate_high,
-        max(case when rate = 'relisting' then raw end) as relisting_rate,
-        max(case when rate = 'relisting' then shrunk end) as relisting_rate_shrunk,
-        max(case when rate = 'relisting' then low end) as relisting_rate_low,
-        max(case when rate = 'relisting' then high end) as relisting_rate_high,
-        max(case when rate = 'reserve_met' then raw end) as reserve_met_rate,
-        max(case when rate = 'reserve_met' then shrunk end) as reserve_met_rate_shrunk,
-        max(case when rate = 'reserve_met' then low end) as reserve_met_rate_low,
-        max(case when rate = 'reserve_met' then high end) as reserve_met_rate_high
+        max(raw) filter (where rate = 'sell_through') as sell_through,
+        max(shrunk) filter (where rate = 'sell_through') as sell_through_shrunk,
+        max(low) filter (where rate = 'sell_through') as sell_through_low,
+        max(high) filter (where rate = 'sell_through') as sell_through_high,
+        max(raw) filter (where rate = 'approval') as approval_rate,
+        max(shrunk) filter (where rate = 'approval') as approval_rate_shrunk,
+        max(low) filter (where rate = 'approval') as approval_rate_low,
+        max(high) filter (where rate = 'approval') as approval_rate_high,
+        max(raw) filter (where rate = 'relisting') as relisting_rate,
+        max(shrunk) filter (where rate = 'relisting') as relisting_rate_shrunk,
+        max(low) filter (where rate = 'relisting') as relisting_rate_low,
+        max(high) filter (where rate = 'relisting') as relisting_rate_high,
+        max(raw) filter (where rate = 'reserve_met') as reserve_met_rate,
+        max(shrunk) filter (where rate = 'reserve_met') as reserve_met_rate_shrunk,
+        max(low) filter (where rate = 'reserve_met') as reserve_met_rate_low,
+        max(high) filter (where rate = 'reserve_met') as reserve_met_rate_high
     from intervals
     group by level, domain_id, party
 ),
@@ -219,82 +181,67 @@ price_sums as (
 price_spreads as (
     -- the analysis of variance says how far parties lie apart beyond the noise of their means
     select
-        level,
-        domain_id,
-        mean,
-        weight,
+        *,
         coalesce(
             greatest((squares - weight * mean * mean - (parties - 1)) / nullif(weight - squared_weight / weight, 0), 0), 0
         ) as spread
     from price_sums
 ),
-price_ratios_shrunk as (
+price_ratios as (
     select
-        counts.level,
-        counts.domain_id,
-        counts.party,
-        price_spreads.mean
-        + price_spreads.spread * counts.price_weight / (price_spreads.spread * counts.price_weight + 1)
-        * (counts.log_ratio - price_spreads.mean) as log_shrunk,
-        sqrt(
-            price_spreads.spread / (price_spreads.spread * counts.price_weight + 1)
-            + 1 / ((price_spreads.spread * counts.price_weight + 1) * (price_spreads.spread * counts.price_weight + 1))
-            / price_spreads.weight
-        ) as deviation
+        level,
+        domain_id,
+        party,
+        spread * price_weight + 1 as scale,
+        mean + (scale - 1) / scale * (log_ratio - mean) as log_shrunk,
+        1.959963984540054 * sqrt(spread / scale + 1 / (scale * scale) / weight) as half
     from counts
-    inner join price_spreads on price_spreads.level = counts.level and price_spreads.domain_id = counts.domain_id
-    where counts.log_ratio is not null
+    inner join price_spreads using (level, domain_id)
 ),
-final as (
-    select
-        counts.level,
-        counts.domain_id,
-        source_names.domain_name,
-        counts.party,
-        counts.party_name,
-        observed_sources.observed_since,
-        counts.offered < settings.minimum_group as is_pooled,
-        counts.offered,
-        counts.sold,
-        rates.sell_through,
-        rates.sell_through_shrunk,
-        rates.sell_through_low,
-        rates.sell_through_high,
-        counts.on_approval,
-        rates.approval_rate,
-        rates.approval_rate_shrunk,
-        rates.approval_rate_low,
-        rates.approval_rate_high,
-        counts.relisted,
-        rates.relisting_rate,
-        rates.relisting_rate_shrunk,
-        rates.relisting_rate_low,
-        rates.relisting_rate_high,
-        counts.reserved_lots,
-        counts.compared_reserves,
-        counts.met_reserves,
-        rates.reserve_met_rate,
-        rates.reserve_met_rate_shrunk,
-        rates.reserve_met_rate_low,
-        rates.reserve_met_rate_high,
-        case when counts.compared_reserves >= settings.minimum_group then counts.gap_share_median end
-            as reserve_gap_share_median,
-        counts.estimated_prices,
-        case when counts.estimated_prices >= settings.minimum_group then exp(counts.log_ratio) end as price_to_estimate,
-        exp(price_ratios_shrunk.log_shrunk) as price_to_estimate_shrunk,
-        exp(price_ratios_shrunk.log_shrunk - 1.959963984540054 * price_ratios_shrunk.deviation) as price_to_estimate_low,
-        exp(price_ratios_shrunk.log_shrunk + 1.959963984540054 * price_ratios_shrunk.deviation) as price_to_estimate_high,
-        counts.timed_lots,
-        case when counts.timed_lots >= settings.minimum_group then counts.days_median end as days_median
-    from counts
-    cross join dim_settings as settings
-    left join rates
-        on rates.level = counts.level and rates.domain_id = counts.domain_id and rates.party = counts.party
-    left join price_ratios_shrunk
-        on price_ratios_shrunk.level = counts.level
-        and price_ratios_shrunk.domain_id = counts.domain_id
-        and price_ratios_shrunk.party = counts.party
-    left join observed_sources on observed_sources.domain_id = counts.domain_id
-    left join dim_sources as source_names on source_names.domain_id = counts.domain_id
+observed_sources as (
+    select domain_id, min(observed_from) as observed_since from observed_spans group by domain_id
 )
-select * from final
+select
+    level,
+    domain_id,
+    domain_name,
+    party,
+    party_name,
+    observed_since,
+    not enough(offered) as is_pooled,
+    offered,
+    sold,
+    sell_through,
+    sell_through_shrunk,
+    sell_through_low,
+    sell_through_high,
+    on_approval,
+    approval_rate,
+    approval_rate_shrunk,
+    approval_rate_low,
+    approval_rate_high,
+    relisted,
+    relisting_rate,
+    relisting_rate_shrunk,
+    relisting_rate_low,
+    relisting_rate_high,
+    reserved_lots,
+    compared_reserves,
+    met_reserves,
+    reserve_met_rate,
+    reserve_met_rate_shrunk,
+    reserve_met_rate_low,
+    reserve_met_rate_high,
+    case when enough(compared_reserves) then gap_share_median end as reserve_gap_share_median,
+    estimated_prices,
+    case when enough(estimated_prices) then exp(log_ratio) end as price_to_estimate,
+    exp(log_shrunk) as price_to_estimate_shrunk,
+    exp(log_shrunk - half) as price_to_estimate_low,
+    exp(log_shrunk + half) as price_to_estimate_high,
+    timed_lots,
+    case when enough(timed_lots) then days_median end as days_median
+from counts
+left join rates using (level, domain_id, party)
+left join price_ratios using (level, domain_id, party)
+left join observed_sources using (domain_id)
+left join dim_sources using (domain_id)

@@ -1,6 +1,5 @@
 with levels as (
     select
-        index_levels.market as number,
         markets.market,
         markets.currency,
         case
@@ -11,7 +10,9 @@ with levels as (
         end as segment,
         coalesce(segments.level, 'all') as level,
         index_levels.month as place,
-        cast(markets.first_month + to_months(cast(index_levels.month as integer)) as date) as month,
+        cast(first_month + to_months(cast(index_levels.month as integer)) as date) as month,
+        date_part('year', first_month + to_months(cast(index_levels.month as integer))) as year,
+        date_part('month', first_month + to_months(cast(index_levels.month as integer))) as calendar_month,
         index_levels.log_level,
         repeat_levels.log_level as repeat_level,
         repeat_levels.deviation as repeat_deviation,
@@ -30,134 +31,143 @@ with levels as (
         and index_levels.segment = -1
 ),
 years as (
-    select market, currency, date_part('year', month) as year, sum(prices) as prices
+    select market, currency, year, sum(prices) as prices
     from levels
     where segment = 'all'
-    group by market, currency, date_part('year', month)
+    group by market, currency, year
 ),
 base_years as (
     -- the first year with enough prices to rest on; the index is 100 on its average
     select market, currency, min(year) as base_year from years where prices >= 100 group by market, currency
 ),
 in_base as (
-    select levels.*, base_years.base_year, date_part('year', levels.month) = base_years.base_year as is_base
+    select *, case when year = base_year then prices else 0 end as base_prices
     from levels
-    left join base_years on base_years.market = levels.market and base_years.currency = levels.currency
+    left join base_years using (market, currency)
 ),
 shared as (
     select
         *,
-        case when is_base then prices / sum(case when is_base then prices else 0 end) over segment_months else 0 end as base_share
+        case when base_prices > 0 then base_prices / sum(base_prices) over of_level else 0 end as base_share
     from in_base
-    window segment_months as (partition by market, currency, segment, level)
+    window of_level as (partition by market, currency, segment, level)
 ),
 based as (
     select
         *,
-        sum(base_share) over segment_months as base_known,
-        log_level - sum(base_share * log_level) over segment_months as log_index,
-        repeat_level - sum(case when repeat_level is null then 0 else base_share * repeat_level end) over segment_months
-            / nullif(sum(case when repeat_level is null then 0 else base_share end) over segment_months, 0) as log_repeat,
-        sqrt(variance * (1 - 2 * base_share) + sum(base_share * base_share * variance) over segment_months) as index_deviation
+        sum(base_share) over of_level as base_known,
+        log_level - sum(base_share * log_level) over of_level as log_index,
+        repeat_level - sum(coalesce(base_share * repeat_level, 0)) over of_level
+            / nullif(sum(case when repeat_level is null then 0 else base_share end) over of_level, 0) as log_repeat,
+        sqrt(variance * (1 - 2 * base_share) + sum(base_share * base_share * variance) over of_level) as index_deviation
     from shared
-    window segment_months as (partition by market, currency, segment, level)
+    window of_level as (partition by market, currency, segment, level)
 ),
 averaged as (
     -- the average of the year around a month, which holds each calendar month once
     select
         *,
-        (
-            avg(log_index) over (partition by market, currency, segment, level order by place nulls last range between 6 preceding and 5 following)
-            + avg(log_index) over (partition by market, currency, segment, level order by place nulls last range between 5 preceding and 6 following)
-        ) / 2 as log_year,
-        least(
-            count(*) over (partition by market, currency, segment, level order by place nulls last range between 6 preceding and 5 following),
-            count(*) over (partition by market, currency, segment, level order by place nulls last range between 5 preceding and 6 following)
-        ) as year_months,
+        (avg(log_index) over half_before + avg(log_index) over half_after) / 2 as log_year,
+        least(count(*) over half_before, count(*) over half_after) as year_months,
         count(*) over (partition by market, currency, segment, level) as months
     from based
+    window
+        half_before as (
+            partition by market, currency, segment, level
+            order by place nulls last
+            range between 6 preceding and 5 following
+        ),
+        half_after as (
+            partition by market, currency, segment, level
+            order by place nulls last
+            range between 5 preceding and 6 following
+        )
 ),
 seasons as (
-    select
-        market,
-        currency,
-        segment,
-        level,
-        date_part('month', month) as calendar_month,
-        avg(log_index - log_year) as log_season
+    select market, currency, segment, level, calendar_month, avg(log_index - log_year) as log_season
     from averaged
     where year_months = 12 and months >= 24
-    group by market, currency, segment, level, date_part('month', month)
+    group by all
 ),
 centered as (
     select
         *,
-        log_season - avg(log_season) over (partition by market, currency, segment, level) as season,
-        count(*) over (partition by market, currency, segment, level) as calendar_months
+        log_season - avg(log_season) over of_level as season,
+        count(*) over of_level as calendar_months
     from seasons
+    window of_level as (partition by market, currency, segment, level)
+),
+segmented as (
+    select
+        market,
+        currency,
+        priced_month as month,
+        cast(domain_id as string) as source,
+        coalesce(cast(manufacturer_id as string), 'unknown') as manufacturer,
+        body_type,
+        age_band,
+        price
+    from price_inputs
+    where price is not null
 ),
 medians as (
-    select segment, level, market, currency, month, percentile_cont(0.5) within group (order by price) as price_median
-    from (
-        select 'all' as segment, 'all' as level, market, currency, priced_month as month, price from price_inputs
-        union all
-        select 'source', cast(domain_id as string), market, currency, priced_month, price from price_inputs
-        union all
-        select 'manufacturer', coalesce(cast(manufacturer_id as string), 'unknown'), market, currency, priced_month, price from price_inputs
-        union all
-        select 'body_type', body_type, market, currency, priced_month, price from price_inputs
-        union all
-        select 'age_band', age_band, market, currency, priced_month, price from price_inputs
-    )
-    where price is not null
-    group by segment, level, market, currency, month
-),
-final as (
+    -- one row a level of one segment and a month; the columns of the other segments are null
     select
-        averaged.market,
-        averaged.currency,
-        averaged.segment,
-        averaged.level,
-        case averaged.segment
-            when 'source' then source_names.domain_name
-            when 'manufacturer' then coalesce(manufacturer_names.manufacturer_name, 'unknown')
-            else averaged.level
-        end as name,
-        averaged.month,
-        averaged.prices,
-        averaged.month < cast(date_trunc('month', cast(settings.as_of as date)) as date) as is_complete,
-        case when is_enough then 100 * exp(averaged.log_index) end as index,
-        case when is_enough then 100 * exp(averaged.log_index - 1.96 * averaged.index_deviation) end as index_low,
-        case when is_enough then 100 * exp(averaged.log_index + 1.96 * averaged.index_deviation) end as index_high,
-        case when is_enough and centered.calendar_months = 12 then 100 * exp(averaged.log_index - centered.season) end as index_adjusted,
-        averaged.repeat_prices,
-        case when averaged.repeat_prices >= settings.minimum_group then 100 * exp(averaged.log_repeat) end as index_repeat,
+        market,
+        currency,
+        month,
         case
-            when averaged.repeat_prices >= settings.minimum_group
-            then 100 * exp(averaged.log_repeat - 1.96 * averaged.repeat_deviation)
-        end as index_repeat_low,
-        case
-            when averaged.repeat_prices >= settings.minimum_group
-            then 100 * exp(averaged.log_repeat + 1.96 * averaged.repeat_deviation)
-        end as index_repeat_high,
-        case when averaged.prices >= settings.minimum_group then round(medians.price_median * 100) / 100 end as price_median
-    from (
-        select averaged.*, averaged.base_known > 0.5 and averaged.prices >= minimum.minimum_group as is_enough
-        from averaged
-        cross join dim_settings as minimum
-    ) as averaged
-    cross join dim_settings as settings
-    left join centered
-        on centered.market = averaged.market and centered.currency = averaged.currency
-        and centered.segment = averaged.segment and centered.level = averaged.level
-        and centered.calendar_month = date_part('month', averaged.month)
-    left join medians
-        on medians.market = averaged.market and medians.currency = averaged.currency
-        and medians.segment = averaged.segment and medians.level = averaged.level and medians.month = averaged.month
-    left join dim_sources as source_names
-        on cast(source_names.domain_id as string) = case when averaged.segment = 'source' then averaged.level end
-    left join dim_manufacturers as manufacturer_names
-        on cast(manufacturer_names.manufacturer_id as string)
-            = case when averaged.segment = 'manufacturer' then averaged.level end
+            when source is not null then 'source'
+            when manufacturer is not null then 'manufacturer'
+            when body_type is not null then 'body_type'
+            when age_band is not null then 'age_band'
+            else 'all'
+        end as segment,
+        coalesce(source, manufacturer, body_type, age_band, 'all') as level,
+        median(price) as price_median
+    from segmented
+    group by grouping sets (
+        (market, currency, month),
+        (market, currency, month, source),
+        (market, currency, month, manufacturer),
+        (market, currency, month, body_type),
+        (market, currency, month, age_band)
+    )
+),
+shown as (
+    select
+        *,
+        base_known > 0.5 and enough(prices) as has_index,
+        enough(repeat_prices) as has_repeat,
+        case when segment = 'source' then cast(nullif(level, 'unknown') as bigint) end as domain_id,
+        case when segment = 'manufacturer' then cast(nullif(level, 'unknown') as bigint) end as manufacturer_id
+    from averaged
+    left join centered using (market, currency, segment, level, calendar_month)
+    left join medians using (market, currency, segment, level, month)
 )
-select * from final
+select
+    market,
+    currency,
+    segment,
+    level,
+    case segment
+        when 'source' then domain_name
+        when 'manufacturer' then coalesce(manufacturer_name, 'unknown')
+        else level
+    end as name,
+    month,
+    prices,
+    month < month_of(as_of) as is_complete,
+    case when has_index then 100 * exp(log_index) end as index,
+    case when has_index then 100 * exp(log_index - 1.96 * index_deviation) end as index_low,
+    case when has_index then 100 * exp(log_index + 1.96 * index_deviation) end as index_high,
+    case when has_index and calendar_months = 12 then 100 * exp(log_index - season) end as index_adjusted,
+    repeat_prices,
+    case when has_repeat then 100 * exp(log_repeat) end as index_repeat,
+    case when has_repeat then 100 * exp(log_repeat - 1.96 * repeat_deviation) end as index_repeat_low,
+    case when has_repeat then 100 * exp(log_repeat + 1.96 * repeat_deviation) end as index_repeat_high,
+    case when enough(prices) then money(price_median) end as price_median
+from shown
+cross join dim_settings
+left join dim_sources using (domain_id)
+left join dim_manufacturers using (manufacturer_id)

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { nightly } from '../../../pipelines/nightly.js';
 import { readChecks } from '../../../src/model/checks.js';
-import { type Model, readModels } from '../../../src/model/model-files.js';
+import { type Model, readLayer, readModels } from '../../../src/model/model-files.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
 import {
   bareDuckDb,
@@ -80,7 +80,13 @@ function observedSince(from: number): Model[] {
 export async function worldNight(vehicles: number, minimumGroup: number): Promise<WorldNight> {
   const sandbox = await startSandbox({ vehicles, faults: WITHOUT_CATALOG });
   const folder = temporaryFolder();
-  const config = configFor(sandbox.url, folder.path, { threads: 2, memory: '1GB', minimumGroup });
+  const examples = readLayer('examples').map(({ name }) => name);
+  const config = configFor(sandbox.url, folder.path, {
+    threads: 2,
+    memory: '1GB',
+    minimumGroup,
+    examples,
+  });
   const clock = sandbox.clock;
   const from = clock.getTime() - OBSERVED_DAYS * DAY;
   const modelling = { models: observedSince(from), checks: readChecks() };

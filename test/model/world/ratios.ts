@@ -21,14 +21,6 @@ export function ratiosTo(night: WorldNight, reference: readonly OracleAttempt[])
   return ratios((attempt) => groups.get(modelYear(night, attempt)) ?? [], night.minimumGroup);
 }
 
-/** The same, but each median leaves out the price that is compared with it. */
-export function ratiosToOthers(night: WorldNight, reference: readonly OracleAttempt[]): Compare {
-  const groups = modelYears(night, reference);
-  const others = (attempt: OracleAttempt): OracleAttempt[] =>
-    (groups.get(modelYear(night, attempt)) ?? []).filter((other) => other !== attempt);
-  return ratios(others, night.minimumGroup);
-}
-
 const UNKNOWN = 'unknown';
 
 /** Source, manufacturer, model, year and currency, if all are known. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readModels } from '../../../src/model/model-files.js';
+import { readLayer, readModels } from '../../../src/model/model-files.js';
 import { isRolledBack } from '../../../src/sandbox/world/past.js';
 import { indexOf } from '../../../src/sandbox/world/population.js';
 import { need } from '../../served.js';
@@ -14,7 +14,7 @@ const known = await oracles();
 /** Facts that several marts share. The oracles of those marts check them. */
 const SHARED = /^(dim_\w+|known_lots|lot_groups|odometer_readings)$/;
 /** A seed repeats its file. Planted prices test what is fitted (test/model/pricing). */
-const models = readModels().filter(
+const models = [...readModels(), ...readLayer('examples')].filter(
   ({ name, isSeed, isFitted }) => !isSeed && !isFitted && !SHARED.test(name),
 );
 let night: WorldNight;

@@ -1,8 +1,8 @@
 import type { OracleAttempt } from '../../oracle-attempts.js';
 import { instantOf, type LotOfNight, type MartRow, type WorldNight } from '../night.js';
 import { groupBy, median, percentile } from '../statistics.js';
+import { brandOf } from './lot_breakdown.js';
 import { attempts, names } from './sales.js';
-import { brandOf } from './title_breakdown.js';
 
 const DAY = 86_400_000;
 const Z = 1.959963984540054;

@@ -2,7 +2,6 @@ import { leastAmounts } from '../../oracle-currency.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { type PricedLot, pricedLots } from '../priced-lots.js';
 import { cents, groupBy, median } from '../statistics.js';
-import { rows as compared } from './price_ratios.js';
 import { names } from './sales.js';
 
 interface Driven {
@@ -15,7 +14,7 @@ export function rows(night: WorldNight): MartRow[] {
   const least = night.minimumGroup;
   const { manufacturer, model } = names(night);
   const sales = pricedLots(night);
-  const ratios = new Map(compared(night).map((row) => [row.lot_id, Number(row.price_ratio)]));
+  const ratios = ratiosToOthers(sales, least);
   const driven = sales.flatMap((sale): Driven[] => {
     const km = night.lots.get(sale.lot)?.lot.km ?? null;
     if (km === null || sale.year === null) return [];
@@ -55,4 +54,20 @@ export function rows(night: WorldNight): MartRow[] {
     ...[...all.values()].flatMap((lots) => row('all', lots)),
     ...[...models.values()].flatMap((lots) => row('model', lots)),
   ];
+}
+
+/** Each price divided by the median of the other prices of its source, manufacturer, model, year and currency, by lot. */
+function ratiosToOthers(sales: readonly PricedLot[], least: number): Map<number, number> {
+  const kindOf = (sale: PricedLot) => [sale.domain, sale.manufacturer, sale.model, sale.year, sale.currency];
+  const known = sales.filter((sale) => !kindOf(sale).includes(null));
+  const groups = groupBy(known, (sale) => kindOf(sale).join(' '));
+  return new Map(
+    [...groups.values()].flatMap((peers) =>
+      peers.flatMap((sale): [number, number][] => {
+        const others = peers.filter((peer) => peer !== sale).map(({ price }) => price);
+        const middle = median(others, least);
+        return middle === null ? [] : [[sale.lot, sale.price / middle]];
+      }),
+    ),
+  );
 }

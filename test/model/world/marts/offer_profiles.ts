@@ -201,7 +201,3 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
 }
 
 /** The profiles of one level. Two of their columns are named after it. */
-export const profilesOf = async (night: WorldNight, wanted: string): Promise<MartRow[]> =>
-  (await rows(night)).flatMap(({ level, party, party_name, ...rest }): MartRow[] =>
-    level === wanted ? [{ [wanted]: party ?? null, [`${wanted}_name`]: party_name ?? null, ...rest }] : [],
-  );

@@ -1,9 +1,8 @@
 import { currencyOf } from '../../oracle-currency.js';
 import { instantOf, type LotOfNight, type MartRow, type WorldNight } from '../night.js';
 import { groupOf as damageOf } from './damage_breakdown.js';
+import { brandOf, groupOf as sellerOf } from './lot_breakdown.js';
 import { attempts } from './sales.js';
-import { groupOf as sellerOf } from './seller_types.js';
-import { brandOf } from './title_breakdown.js';
 
 const text = (value: string | null | undefined): string => value?.trim() || 'unknown';
 const known = (key: boolean | null | undefined): string => (key == null ? 'unknown' : key ? 'yes' : 'no');

@@ -3,9 +3,8 @@ import type { OracleAttempt } from '../../oracle-attempts.js';
 import type { LotOfNight, MartRow, WorldNight } from '../night.js';
 import { isHeld } from '../ratios.js';
 import { groupBy } from '../statistics.js';
+import { brandOf, groupOf } from './lot_breakdown.js';
 import { attempts, names } from './sales.js';
-import { groupOf } from './seller_types.js';
-import { brandOf } from './title_breakdown.js';
 
 const Z = 1.959963984540054;
 const TRAITS = 5;
