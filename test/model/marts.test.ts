@@ -33,7 +33,7 @@ describe('price_trends and damage_breakdown', () => {
     );
     const trends = await texts(
       lake,
-      `select cast(month as varchar) as month, lots_offered, sell_through, priced_lots, price_median, price_p90,
+      `select cast(sale_month as varchar) as month, lots_offered, sell_through, priced_lots, price_median, price_p90,
         price_median_change, priced_lots_3m, price_median_3m, manufacturer_name, model_name, currency
        from price_trends order by month`,
     );
@@ -55,7 +55,7 @@ describe('price_trends and damage_breakdown', () => {
     await computeMarts(lake, apart({ ...base, lots }), ...MARTS);
     const found = await texts(
       lake,
-      'select round(price_median_change, 4) as c from price_trends order by month',
+      'select round(price_median_change, 4) as c from price_trends order by sale_month',
     );
     expect(found.map((row) => row.c)).toEqual([null, 0.0833, null]);
   });

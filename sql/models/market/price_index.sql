@@ -11,7 +11,7 @@ with levels as (
         end as segment,
         coalesce(segments.level, 'all') as level,
         index_levels.month as place,
-        cast(markets.first_month + to_months(cast(index_levels.month as integer)) as date) as month,
+        cast(markets.first_month + to_months(cast(index_levels.month as integer)) as date) as priced_month,
         index_levels.log_level,
         repeat_levels.log_level as repeat_level,
         repeat_levels.deviation as repeat_deviation,
@@ -30,17 +30,17 @@ with levels as (
         and index_levels.segment = -1
 ),
 years as (
-    select market, currency, date_part('year', month) as year, sum(prices) as prices
+    select market, currency, date_part('year', priced_month) as year, sum(prices) as prices
     from levels
     where segment = 'all'
-    group by market, currency, date_part('year', month)
+    group by market, currency, date_part('year', priced_month)
 ),
 base_years as (
     -- the first year with enough prices to rest on; the index is 100 on its average
     select market, currency, min(year) as base_year from years where prices >= 100 group by market, currency
 ),
 in_base as (
-    select levels.*, base_years.base_year, date_part('year', levels.month) = base_years.base_year as is_base
+    select levels.*, base_years.base_year, date_part('year', levels.priced_month) = base_years.base_year as is_base
     from levels
     left join base_years on base_years.market = levels.market and base_years.currency = levels.currency
 ),
@@ -83,11 +83,11 @@ seasons as (
         currency,
         segment,
         level,
-        date_part('month', month) as calendar_month,
+        date_part('month', priced_month) as calendar_month,
         avg(log_index - log_year) as log_season
     from averaged
     where year_months = 12 and months >= 24
-    group by market, currency, segment, level, date_part('month', month)
+    group by market, currency, segment, level, date_part('month', priced_month)
 ),
 centered as (
     select
@@ -97,9 +97,9 @@ centered as (
     from seasons
 ),
 medians as (
-    select segment, level, market, currency, month, percentile_cont(0.5) within group (order by price) as price_median
+    select segment, level, market, currency, priced_month, percentile_cont(0.5) within group (order by price) as price_median
     from (
-        select 'all' as segment, 'all' as level, market, currency, priced_month as month, price from price_inputs
+        select 'all' as segment, 'all' as level, market, currency, priced_month, price from price_inputs
         union all
         select 'source', cast(domain_id as string), market, currency, priced_month, price from price_inputs
         union all
@@ -110,7 +110,7 @@ medians as (
         select 'age_band', age_band, market, currency, priced_month, price from price_inputs
     )
     where price is not null
-    group by segment, level, market, currency, month
+    group by segment, level, market, currency, priced_month
 ),
 final as (
     select
@@ -123,9 +123,9 @@ final as (
             when 'manufacturer' then coalesce(manufacturer_names.manufacturer_name, 'unknown')
             else averaged.level
         end as name,
-        averaged.month,
+        averaged.priced_month,
         averaged.prices,
-        averaged.month < cast(date_trunc('month', cast(settings.as_of as date)) as date) as is_complete,
+        averaged.priced_month < cast(date_trunc('month', cast(settings.as_of as date)) as date) as is_complete,
         case when is_enough then 100 * exp(averaged.log_index) end as index,
         case when is_enough then 100 * exp(averaged.log_index - 1.96 * averaged.index_deviation) end as index_low,
         case when is_enough then 100 * exp(averaged.log_index + 1.96 * averaged.index_deviation) end as index_high,
@@ -150,10 +150,10 @@ final as (
     left join centered
         on centered.market = averaged.market and centered.currency = averaged.currency
         and centered.segment = averaged.segment and centered.level = averaged.level
-        and centered.calendar_month = date_part('month', averaged.month)
+        and centered.calendar_month = date_part('month', averaged.priced_month)
     left join medians
         on medians.market = averaged.market and medians.currency = averaged.currency
-        and medians.segment = averaged.segment and medians.level = averaged.level and medians.month = averaged.month
+        and medians.segment = averaged.segment and medians.level = averaged.level and medians.priced_month = averaged.priced_month
     left join dim_sources as source_names
         on cast(source_names.domain_id as string) = case when averaged.segment = 'source' then averaged.level end
     left join dim_manufacturers as manufacturer_names
