@@ -11,6 +11,7 @@ import {
   computeModels,
   fill,
   type Given,
+  modelsOf,
   openLake,
   type TestLake,
   testsOf,
@@ -85,7 +86,7 @@ async function recompute(rules: readonly string[], ...marts: readonly string[]):
   const seeds = join(lake.folder, 'seeds');
   mkdirSync(seeds, { recursive: true });
   writeFileSync(join(seeds, 'currency_rules.csv'), [HEADER, ...rules, ''].join('\n'));
-  const models = withOwnSeeds(testsOf(...marts).models, seeds);
+  const models = withOwnSeeds(modelsOf(marts), seeds);
   await computeModels(lake, models);
   await test(...marts);
 }
