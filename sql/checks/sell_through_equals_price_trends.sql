@@ -1,29 +1,21 @@
 -- description: Each month of a source platform has as many attempts and sales in sell_through as in price_trends.
 -- severity: error
-with expected as (
-    select
-        month,
-        domain_id,
-        sum(lots_offered) as offered,
-        sum(lots_unresolved) as unresolved,
-        sum(lots_sold) as sold
+with counted as (
+    select domain_id, sale_month, lots_offered, lots_unresolved, lots_sold, 1 as months
+    from sell_through
+    where level = 'month'
+    union all
+    select domain_id, sale_month, -sum(lots_offered), -sum(lots_unresolved), -sum(lots_sold), -1
     from price_trends
-    group by month, domain_id
-),
-final as (
-    select
-        coalesce(expected.month, sell_through.month) as month,
-        coalesce(expected.domain_id, sell_through.domain_id) as domain_id,
-        coalesce(expected.offered, 0) as expected_offered,
-        coalesce(sell_through.lots_offered, 0) as actual_offered,
-        coalesce(expected.unresolved, 0) as expected_unresolved,
-        coalesce(sell_through.lots_unresolved, 0) as actual_unresolved,
-        coalesce(expected.sold, 0) as expected_sold,
-        coalesce(sell_through.lots_sold, 0) as actual_sold
-    from expected
-    full join sell_through on sell_through.month = expected.month and sell_through.domain_id = expected.domain_id
+    group by domain_id, sale_month
 )
-select * from final
-where expected_offered <> actual_offered
-    or expected_unresolved <> actual_unresolved
-    or expected_sold <> actual_sold
+select
+    domain_id,
+    sale_month,
+    sum(months) as months_more,
+    sum(lots_offered) as offered_more,
+    sum(lots_unresolved) as unresolved_more,
+    sum(lots_sold) as sold_more
+from counted
+group by domain_id, sale_month
+having sum(months) <> 0 or sum(lots_offered) <> 0 or sum(lots_unresolved) <> 0 or sum(lots_sold) <> 0

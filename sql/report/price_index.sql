@@ -13,12 +13,12 @@ scaled as (
     where segment = 'all' and index is not null and price_median is not null
     window whole as (partition by market)
 )
-select 'all' as level, 'index of lots that are alike' as line, null as domain_id, month as moment, index as value,
+select 'all' as level, 'index of lots that are alike' as line, null as domain_id, priced_month as moment, index as value,
     index_low as interval_low, index_high as interval_high, prices as based_on, state
 from known where segment = 'all'
 union all
-select 'all', 'median of all sales', null, month, plain, null, null, prices, state from scaled
+select 'all', 'median of all sales', null, priced_month, plain, null, null, prices, state from scaled
 union all
-select 'source', name, cast(level as bigint), month, index, index_low, index_high, prices, state
+select 'source', name, cast(level as bigint), priced_month, index, index_low, index_high, prices, state
 from known where segment = 'source'
 order by level, domain_id nulls first, line, moment

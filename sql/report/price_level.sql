@@ -1,16 +1,16 @@
 -- The index of the last whole month of auctions against the month before it.
 with months as (
     select *,
-        lag(month) over by_month as month_before,
+        lag(priced_month) over by_month as month_before,
         lag(index) over by_month as index_before,
         ln(index_high / index_low) / 3.92 as deviation,
         lag(ln(index_high / index_low) / 3.92) over by_month as deviation_before
     from price_index
     where market = 'auction' and segment = 'all' and is_complete and index is not null
-    window by_month as (partition by currency order by month)
+    window by_month as (partition by currency order by priced_month)
 )
 select
-    month, month_before, prices, index, index_low, index_high,
+    priced_month, month_before, prices, index, index_low, index_high,
     abs(index / index_before - 1) as change,
     case when index > index_before then 'more' else 'less' end as direction,
     case
@@ -19,5 +19,5 @@ select
     end as judgement
 from months
 where index_before is not null
-order by month desc, prices desc
+order by priced_month desc, prices desc
 limit 1

@@ -1,5 +1,5 @@
 -- What share of the lots that reach an attempt are sold at it.
-select *, sold_share as value
-from relisting
+select *, sell_through as value
+from sell_through
 where attempt <= 6
 order by attempt, domain_id

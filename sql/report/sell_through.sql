@@ -7,22 +7,23 @@ with counted as (
         sum(lots_sold) over last_months / based_on as share,
         3.8415 / based_on as z
     from sell_through
+    where level = 'month'
     window last_months as (
-        partition by domain_id order by month range between interval 2 month preceding and current row
+        partition by domain_id order by sale_month range between interval 2 month preceding and current row
     )
 )
 select
     * exclude (share, z),
-    month as moment,
+    sale_month as moment,
     sell_through_3m as value,
     (share + z / 2 - sqrt(z * share * (1 - share) + z * z / 4)) / (1 + z) as interval_low,
     (share + z / 2 + sqrt(z * share * (1 - share) + z * z / 4)) / (1 + z) as interval_high,
     case
-        when month + interval 1 month > (select as_of from dim_settings) then 'so far'
+        when sale_month + interval 1 month > (select as_of from dim_settings) then 'so far'
         when observed = 'part' then 'in part'
     end as state,
     case when observed in ('whole', 'part') then coalesce(lots_offered, 0) end as offered_observed,
     case when observed in ('whole', 'part') then null else 'not observed' end as not_observed
 from counted
-where month > (select max(month) from sell_through) - interval 24 month
-order by domain_id, month
+where sale_month > (select max(sale_month) from sell_through) - interval 24 month
+order by domain_id, sale_month

@@ -2,7 +2,7 @@
 -- row a month and source.
 with recent as (
     select * from price_trends
-    where month > (select max(month) from price_trends) - interval 18 month
+    where sale_month > (select max(sale_month) from price_trends) - interval 18 month
         and currency = (
             select currency from price_trends
             where currency is not null
@@ -22,11 +22,11 @@ top as (
 )
 select
     r.*,
-    r.month as moment,
+    r.sale_month as moment,
     r.price_median_3m as value,
     r.priced_lots_3m as based_on,
-    case when r.month + interval 1 month > (select as_of from dim_settings) then 'so far' end as state
+    case when r.sale_month + interval 1 month > (select as_of from dim_settings) then 'so far' end as state
 from recent as r
 join top as t on r.manufacturer_id is not distinct from t.manufacturer_id
     and r.model_id = t.model_id and r.generation_id is not distinct from t.generation_id
-order by t.prices desc, r.manufacturer_id, r.model_id, r.generation_id, r.domain_id, r.month
+order by t.prices desc, r.manufacturer_id, r.model_id, r.generation_id, r.domain_id, r.sale_month

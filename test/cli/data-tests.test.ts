@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { startSandbox } from '../../src/sandbox/index.js';
-import { testsOf } from '../model/support.js';
+import { modelsOf } from '../model/support.js';
 import {
   bareDuckDb,
   configFor,
@@ -26,7 +26,7 @@ beforeAll(async () => {
     ...job,
     now: () => later,
     modelling: {
-      models: testsOf('sales').models,
+      models: modelsOf(['sales']),
       checks: [{ ...check, test: 'there_is_no_lot', sql: none }],
     },
   });

@@ -14,7 +14,7 @@ import { hasManifest, listSnapshots } from '../../src/lake/snapshots.js';
 import { verifyFiles } from '../../src/lake/verify.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { CLI, runLotlake } from '../cli/support.js';
-import { testsOf } from '../model/support.js';
+import { modelsOf, testsOf } from '../model/support.js';
 import { configFor, silentReporter, temporaryFolder, WITHOUT_CATALOG } from '../pipelines/support.js';
 
 const folder = temporaryFolder();
@@ -30,7 +30,7 @@ async function night(day: number) {
   const clock = new Date(`2026-11-${day}T06:00:00Z`);
   const sandbox = await startSandbox({ vehicles: 30, seed: 5, clock, faults: WITHOUT_CATALOG });
   const config = configFor(sandbox.url, output, { iceberg: day > 20 });
-  const modelling = testsOf('sell_through');
+  const modelling = { ...testsOf('sell_through'), models: modelsOf(['sell_through']) };
   return nightly({ config, reporter: silentReporter(), now: () => clock, modelling }).finally(() =>
     sandbox.close(),
   );

@@ -11,6 +11,7 @@ import {
   computeModels,
   fill,
   type Given,
+  modelsOf,
   openLake,
   type TestLake,
   testsOf,
@@ -84,7 +85,7 @@ async function recompute(rules: readonly string[], ...marts: readonly string[]):
   const seeds = join(lake.folder, 'seeds');
   mkdirSync(seeds, { recursive: true });
   writeFileSync(join(seeds, 'currency_rules.csv'), [HEADER, ...rules, ''].join('\n'));
-  const models = withOwnSeeds(testsOf(...marts).models, seeds);
+  const models = withOwnSeeds(modelsOf(marts), seeds);
   await computeModels(lake, models);
   await test(...marts);
 }
@@ -194,7 +195,7 @@ describe('an amount of unknown currency', () => {
       }),
     );
     await fill(lake.connection, 'inspections', inspections);
-    await compute(lots, 'regional_prices', 'accident_discount', 'relisting');
+    await compute(lots, 'regional_prices', 'accident_discount', 'sell_through');
     const places =
       "select country_iso, currency, priced_lots, price_median, compared_lots from regional_prices where level = 'state' order by 1 nulls last";
     expect(await texts(lake, places)).toEqual([
@@ -209,9 +210,9 @@ describe('an amount of unknown currency', () => {
       { price_kind: 'sale', currency: 'USD', priced_lots: 6, price_median: 1025 },
       { price_kind: 'sale', currency: null, priced_lots: 11, price_median: null },
     ]);
-    expect(await texts(lake, 'select lots_sold, compared_lots from relisting')).toEqual([
-      { lots_sold: 17, compared_lots: 6 },
-    ]);
+    expect(
+      await texts(lake, "select lots_sold, compared_lots from sell_through where level = 'attempt'"),
+    ).toEqual([{ lots_sold: 17, compared_lots: 6 }]);
     await fill(lake.connection, 'inspections', []);
   });
 });

@@ -12,6 +12,7 @@ import {
   computeMarts,
   computeModels,
   type Given,
+  modelsOf,
   openLake,
   type TestLake,
   testsOf,
@@ -141,7 +142,7 @@ it('a seed of the user overrides the group', async () => {
   mkdirSync(seeds);
   writeFileSync(join(seeds, 'damage_groups.csv'), 'damage_name,damage_group\nzx damage,glass\n');
   await computeMarts(lake, { ...base, lots: damaged(['Zx', 'Rear']) }, ...MARTS);
-  const models = withOwnSeeds(testsOf(...MARTS).models, seeds);
+  const models = withOwnSeeds(modelsOf(MARTS), seeds);
   await computeModels(lake, models);
   expect(
     await texts(lake, 'select damage_name, damage_group from dim_damages where main_lots > 0 order by 1'),

@@ -1,7 +1,10 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
+import { rows } from '../../src/duck/session.js';
 import { LAYERS, type Layer, readLayer } from '../../src/model/model-files.js';
 import { withReferences } from '../../src/model/references.js';
+import { base } from './cases.js';
+import { computeMarts, openLake } from './support.js';
 
 const connection = await (await DuckDBInstance.create()).connect();
 const models = await withReferences(connection, LAYERS.flatMap(readLayer));
@@ -26,4 +29,14 @@ it('a published view reads no model of the run alone', () => {
 
 it('no two layers have a model of one name', () => {
   expect(byName.size).toBe(models.length);
+});
+
+it('a column named month is a text in every published model, as in the partitioned tables', async () => {
+  const lake = await openLake();
+  await computeMarts(lake, base);
+  const columns = await rows(lake.connection, 'select column_name, data_type from duckdb_columns()');
+  lake.close();
+  const dated = columns.filter(({ data_type }) => data_type === 'DATE').map(({ column_name }) => column_name);
+  expect(dated).toContain('sale_month');
+  expect(columns.filter((each) => each.column_name === 'month' && each.data_type !== 'VARCHAR')).toEqual([]);
 });

@@ -2,14 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { apart, base, entry, lot, nights, SOLD } from './cases.js';
 import { type Given, openMarts } from './support.js';
 
-const marts = openMarts(
-  'observed_spans',
-  'sell_through',
-  'price_trends',
-  'relisting',
-  'lot_breakdown',
-  'reserve_gap',
-);
+const marts = openMarts('observed_spans', 'sell_through', 'price_trends', 'lot_breakdown', 'reserve_gap');
 
 /** Computes the marts of the given rows. Their tests and checks must pass. */
 async function compute(given: Readonly<Record<string, readonly Given[]>>): Promise<void> {
@@ -39,8 +32,8 @@ describe('an auction before the first night', () => {
     const prices = ['2026-06-10', '2026-07-10', '2026-08-10'].flatMap(unsold);
     await compute({ passes, lots, prices });
     const rates =
-      await marts.query(`select cast(month as varchar) as month, observed, lots_offered, lots_sold, sell_through, sell_through_3m
-       from sell_through order by month`);
+      await marts.query(`select cast(sale_month as varchar) as month, observed, lots_offered, lots_sold, sell_through, sell_through_3m
+       from sell_through where level = 'month' order by month`);
     const none = { lots_offered: null, lots_sold: null, sell_through: null, sell_through_3m: null };
     const half = { lots_offered: 6, lots_sold: 3, sell_through: 0.5, sell_through_3m: 0.5 };
     const expected = [
@@ -51,7 +44,7 @@ describe('an auction before the first night', () => {
     ];
     expect(rates).toEqual(expected);
     const trends =
-      await marts.query(`select cast(month as varchar) as month, observed, lots_offered, lots_sold, sell_through
+      await marts.query(`select cast(sale_month as varchar) as month, observed, lots_offered, lots_sold, sell_through
        from price_trends order by month`);
     expect(trends).toEqual(expected.map(({ sell_through_3m: _, ...row }) => row));
     expect(
@@ -60,8 +53,10 @@ describe('an auction before the first night', () => {
       ),
     ).toEqual([{ lots_offered: 12, lots_sold: 6, sell_through: 0.5, observed_since: new Date(BEGIN) }]);
     expect(
-      await marts.query('select attempt, lots_reached, sold_share, observed_since from relisting'),
-    ).toEqual([{ attempt: 1, lots_reached: 12, sold_share: 0.5, observed_since: new Date(BEGIN) }]);
+      await marts.query(
+        "select attempt, lots_offered, sell_through, observed_since from sell_through where level = 'attempt'",
+      ),
+    ).toEqual([{ attempt: 1, lots_offered: 12, sell_through: 0.5, observed_since: new Date(BEGIN) }]);
     expect(
       await marts.query('select outcome, lots, observed_since from reserve_gap order by outcome'),
     ).toEqual([
@@ -87,10 +82,10 @@ describe('an auction before the first night', () => {
       passes: nights('2026-09-10T02:00:00Z', '2026-09-10T02:00:00Z'),
       lots: auctioned(1, '2026-09-05', { first_seen_at: '2026-09-10T02:00:00Z' }),
     });
-    expect(await marts.query('select observed, sell_through from sell_through')).toEqual([
-      { observed: 'none', sell_through: null },
-    ]);
-    expect(await marts.query('select * from relisting')).toEqual([]);
+    expect(
+      await marts.query("select observed, sell_through from sell_through where level = 'month'"),
+    ).toEqual([{ observed: 'none', sell_through: null }]);
+    expect(await marts.query("select * from sell_through where level = 'attempt'")).toEqual([]);
   });
 
   it('does not count in a later month if its lot was sold early', async () => {
@@ -98,7 +93,7 @@ describe('an auction before the first night', () => {
     await compute({ passes, lots: [...lots, ...auctioned(100, '2026-08-25')] });
     expect(
       await marts.query(
-        'select observed, lots_sold, sell_through, sell_through_3m from sell_through order by month',
+        "select observed, lots_sold, sell_through, sell_through_3m from sell_through where level = 'month' order by sale_month",
       ),
     ).toEqual([
       { observed: 'part', lots_sold: 3, sell_through: 0.5, sell_through_3m: 0.5 },
@@ -111,9 +106,11 @@ describe('the last hours before a pass', () => {
   it('do not count as observed, since only sales are settled by then', async () => {
     const bought = auctioned(1, '2026-09-09', { buy_now: 1000, status_id: SOLD });
     await compute({ passes, lots: [...bought, ...auctioned(100, '2026-09-07')] });
-    expect(await marts.query('select lots_offered, lots_sold, sell_through from sell_through')).toEqual([
-      { lots_offered: 6, lots_sold: 3, sell_through: 0.5 },
-    ]);
+    expect(
+      await marts.query(
+        "select lots_offered, lots_sold, sell_through from sell_through where level = 'month'",
+      ),
+    ).toEqual([{ lots_offered: 6, lots_sold: 3, sell_through: 0.5 }]);
   });
 });
 

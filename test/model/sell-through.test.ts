@@ -17,8 +17,8 @@ describe('sell_through', () => {
     ];
     const found = await ask(
       { lots },
-      `select cast(month as varchar) as month, domain_name, lots_offered, lots_unresolved, lots_sold, lots_not_sold,
-        lots_on_approval, sell_through from sell_through`,
+      `select cast(sale_month as varchar) as month, domain_name, lots_offered, lots_unresolved, lots_sold, lots_not_sold,
+        lots_on_approval, sell_through from sell_through where level = 'month'`,
     );
     expect(found).toEqual([
       {
@@ -43,7 +43,7 @@ describe('sell_through', () => {
     const found = await ask(
       { lots, prices: relisted },
       `select lots_offered, lots_unresolved, first_offered, first_sold, first_sell_through, later_offered, later_sold,
-        later_sell_through from sell_through`,
+        later_sell_through from sell_through where level = 'month'`,
     );
     expect(found).toEqual([
       {
@@ -62,8 +62,8 @@ describe('sell_through', () => {
     ];
     const found = await ask(
       { lots },
-      `select cast(month as varchar) as month, lots_offered, sell_through, sell_through_3m
-       from sell_through order by month`,
+      `select cast(sale_month as varchar) as month, lots_offered, sell_through, sell_through_3m
+       from sell_through where level = 'month' order by month`,
     );
     expect(found).toEqual([
       { month: '2025-11-01', lots_offered: 3, sell_through: null, sell_through_3m: null },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { auctioned, base, entry, lot, NOT_SOLD, SOLD } from './cases.js';
 import { type Given, openMarts } from './support.js';
 
-const { ask, compute, query } = openMarts('days_on_market', 'relisting');
+const { ask, compute, query } = openMarts('days_on_market', 'sell_through');
 
 /** Runs a query over lots that may share a vehicle. */
 async function askTogether(given: Readonly<Record<string, readonly Given[]>>, sql: string) {
@@ -95,11 +95,11 @@ describe('days_on_market of the level model', () => {
     ]);
     expect(
       await query(
-        'select domain_id, lots_reached, lots_sold, offered_again_lots, sold_share from relisting order by domain_id',
+        "select domain_id, lots_offered, lots_sold, offered_again_lots, sell_through from sell_through where level = 'attempt' order by domain_id",
       ),
     ).toEqual([
-      { domain_id: 1, lots_reached: 5, lots_sold: 0, offered_again_lots: 5, sold_share: 0 },
-      { domain_id: 3, lots_reached: 10, lots_sold: 10, offered_again_lots: 0, sold_share: 1 },
+      { domain_id: 1, lots_offered: 5, lots_sold: 0, offered_again_lots: 5, sell_through: 0 },
+      { domain_id: 3, lots_offered: 10, lots_sold: 10, offered_again_lots: 0, sell_through: 1 },
     ]);
   });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { readChecks } from '../../src/model/checks.js';
-import { testsOf } from '../model/support.js';
+import { modelsOf } from '../model/support.js';
 import { compareRows } from '../model/world/compare.js';
 import type { MartRow } from '../model/world/night.js';
 import { need } from '../served.js';
@@ -22,7 +22,7 @@ const RUNS = [
 ] as const;
 
 const modelling = {
-  models: testsOf('inventory_daily').models,
+  models: modelsOf(['inventory_daily']),
   checks: readChecks().filter(({ test }) => test.startsWith('inventory_daily')),
 };
 

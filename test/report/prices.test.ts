@@ -24,7 +24,7 @@ it('compares the index of the last whole month with the month before', async () 
   const [level, ...others] = await ask(market.connection, 'report/price_level');
   expect(others).toEqual([]);
   const [own] = await market.rows(
-    `select * from price_index where segment = 'all' order by month desc limit 1`,
+    `select * from price_index where segment = 'all' order by priced_month desc limit 1`,
   );
   expect(level).toMatchObject({ index: own?.index, index_low: own?.index_low, prices: own?.prices });
 });

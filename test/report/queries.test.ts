@@ -40,8 +40,8 @@ describe('moves of the sell-through', () => {
       'sell_through_moves',
       `${SETTINGS} create table sell_through as from (values ${months
         .map(([sold, observed], i) => `(date '2026-${9 + i}-01', '${observed}', ${sold}, ${1000 - sold})`)
-        .join()}) as t(month, observed, lots_sold, lots_not_sold),
-      (select 3 as domain_id, 'copart_com' as domain_name)`,
+        .join()}) as t(sale_month, observed, lots_sold, lots_not_sold),
+      (select 'month' as level, 3 as domain_id, 'copart_com' as domain_name)`,
     );
 
   it('are the significant moves of the last whole month', async () => {
@@ -66,7 +66,7 @@ describe('the sell-through of three months', () => {
       create table sell_through as from (values
         (date '2026-08-01', 'none', null, null, null), (date '2026-09-01', 'part', 10, 2, 0.2),
         (date '2026-10-01', 'whole', 30, 18, 0.5), (date '2026-11-01', 'part', 3, 3, null))
-        as t(month, observed, lots_offered, lots_sold, sell_through_3m), (select 3 as domain_id)`,
+        as t(sale_month, observed, lots_offered, lots_sold, sell_through_3m), (select 'month' as level, 3 as domain_id)`,
     );
     expect(found.map(({ based_on, state }) => [based_on, state])).toEqual([
       [null, null],

@@ -51,7 +51,7 @@ describe('the market of a world of 200,000 vehicles', () => {
   it('shows the planted trend and season, and that cars grow older, in price_trends', async () => {
     const rows = await texts(
       lake,
-      `select cast(month as varchar) as month, domain_id, model_id, priced_lots, price_median from price_trends
+      `select cast(sale_month as varchar) as month, domain_id, model_id, priced_lots, price_median from price_trends
        where price_median is not null`,
     );
     const { slope, error } = slopeOf(rows);

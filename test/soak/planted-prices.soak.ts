@@ -116,7 +116,7 @@ describe.each(sizes)('the prices of worlds of %i vehicles with three seeds', (ve
     for (const each of nights) {
       const truths = await months(each);
       const index = await each.rows(
-        `select left(month::varchar, 7) as month, prices, "index", index_low, index_high from price_index
+        `select left(priced_month::varchar, 7) as month, prices, "index", index_low, index_high from price_index
         where market = 'auction' and segment = 'all' order by month`,
       );
       const total = index.reduce((sum, { prices }) => sum + Number(prices), 0);

@@ -10,7 +10,7 @@ with levels as (
         end as segment,
         coalesce(segments.level, 'all') as level,
         index_levels.month as place,
-        cast(first_month + to_months(cast(index_levels.month as integer)) as date) as month,
+        cast(first_month + to_months(cast(index_levels.month as integer)) as date) as priced_month,
         date_part('year', first_month + to_months(cast(index_levels.month as integer))) as year,
         date_part('month', first_month + to_months(cast(index_levels.month as integer))) as calendar_month,
         index_levels.log_level,
@@ -101,7 +101,7 @@ segmented as (
     select
         market,
         currency,
-        priced_month as month,
+        priced_month,
         cast(domain_id as string) as source,
         coalesce(cast(manufacturer_id as string), 'unknown') as manufacturer,
         body_type,
@@ -115,7 +115,7 @@ medians as (
     select
         market,
         currency,
-        month,
+        priced_month,
         case
             when source is not null then 'source'
             when manufacturer is not null then 'manufacturer'
@@ -127,11 +127,11 @@ medians as (
         median(price) as price_median
     from segmented
     group by grouping sets (
-        (market, currency, month),
-        (market, currency, month, source),
-        (market, currency, month, manufacturer),
-        (market, currency, month, body_type),
-        (market, currency, month, age_band)
+        (market, currency, priced_month),
+        (market, currency, priced_month, source),
+        (market, currency, priced_month, manufacturer),
+        (market, currency, priced_month, body_type),
+        (market, currency, priced_month, age_band)
     )
 ),
 shown as (
@@ -143,7 +143,7 @@ shown as (
         case when segment = 'manufacturer' then cast(nullif(level, 'unknown') as bigint) end as manufacturer_id
     from averaged
     left join centered using (market, currency, segment, level, calendar_month)
-    left join medians using (market, currency, segment, level, month)
+    left join medians using (market, currency, segment, level, priced_month)
 )
 select
     market,
@@ -155,9 +155,9 @@ select
         when 'manufacturer' then coalesce(manufacturer_name, 'unknown')
         else level
     end as name,
-    month,
+    priced_month,
     prices,
-    month < month_of(as_of) as is_complete,
+    priced_month < month_of(as_of) as is_complete,
     case when has_index then 100 * exp(log_index) end as index,
     case when has_index then 100 * exp(log_index - 1.96 * index_deviation) end as index_low,
     case when has_index then 100 * exp(log_index + 1.96 * index_deviation) end as index_high,

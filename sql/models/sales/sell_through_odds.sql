@@ -1,117 +1,113 @@
-with levels as (
-    select level from (values (0), (1), (2), (3), (4), (5)) as numbers(level)
-),
-source_vehicles as (
-    select vehicle_id, manufacturer_id from vehicles
-),
-source_lots as (
+with auction_lots as (
     select
         lots.lot_id,
         lots.vehicle_id,
         lots.domain_id,
-        source_vehicles.manufacturer_id,
+        vehicles.manufacturer_id,
         lot_groups.seller_group,
         lot_groups.title_brand,
-        coalesce(lots.seller_reserve_price between 1 and 5000000, false) as has_reserve,
+        coalesce(plausible_price(lots.seller_reserve_price) is not null, false) as has_reserve,
         coalesce(lots.archived, false) as is_archived
     from lots
     inner join lot_groups on lot_groups.lot_id = lots.lot_id
-    left join source_vehicles on source_vehicles.vehicle_id = lots.vehicle_id
-    where lots.domain_id <> 12
+    left join vehicles on vehicles.vehicle_id = lots.vehicle_id
+    where is_auction(lots.domain_id)
 ),
 last_attempts as (
     select
         lot_id,
-        max(attempt) as attempt,
+        max(attempt) as last_attempt,
         max_by(trust_reason, attempt) as trust_reason,
-        min(case when outcome = 'upcoming' then attempt end) as upcoming_attempt,
-        min(case when outcome = 'upcoming' then sale_date end) as sale_date
+        min(attempt) filter (where outcome = 'upcoming') as upcoming_attempt,
+        min(sale_date) filter (where outcome = 'upcoming') as sale_date
     from sales
-    group by lot_id
+    group by all
 ),
 open_lots as (
     -- a lot that was sold is not offered again, even if its vehicle is offered as another lot
     select
-        source_lots.*,
-        coalesce(last_attempts.upcoming_attempt, last_attempts.attempt + 1, 1) as attempt,
-        last_attempts.sale_date,
-        coalesce(
-            last_attempts.upcoming_attempt is null
-            and last_attempts.trust_reason in ('on_approval', 'too_recent', 'not_seen_after_sale'),
-            false
-        ) as awaits_result
-    from source_lots
-    left join last_attempts on last_attempts.lot_id = source_lots.lot_id
-    where not source_lots.is_archived
-        and coalesce(last_attempts.trust_reason, 'none') not in ('trusted', 'no_price', 'out_of_bounds', 'offered_again')
+        auction_lots.*,
+        coalesce(upcoming_attempt, last_attempt + 1, 1) as attempt,
+        sale_date,
+        coalesce(upcoming_attempt is null and trust_reason in ('on_approval', 'too_recent', 'not_seen_after_sale'), false)
+            as awaits_result
+    from auction_lots
+    left join last_attempts using (lot_id)
+    where not is_archived
+        and coalesce(trust_reason, 'none') not in ('trusted', 'no_price', 'out_of_bounds', 'offered_again')
 ),
 offers as (
     select lot_id, attempt, 0 as offered, 0 as sold from open_lots
     union all
-    select lot_id, attempt, 1 as offered, case when outcome = 'sold' then 1 else 0 end as sold
+    select lot_id, attempt, 1, case when outcome = 'sold' then 1 else 0 end
     from sales
     where is_observed and outcome in ('sold', 'not_sold', 'on_approval')
 ),
 kinds as (
+    -- a lot without a manufacturer counts as one of a manufacturer 'unknown'
     select
-        source_lots.domain_id,
-        case when offers.attempt = 1 then 'first' else 'later' end as turn,
-        source_lots.seller_group,
-        source_lots.title_brand,
-        source_lots.has_reserve,
-        source_lots.manufacturer_id,
-        cast(sum(offers.offered) as double) as offered,
-        cast(sum(offers.sold) as double) as sold
+        domain_id,
+        case when attempt = 1 then 'first' else 'later' end as turn,
+        seller_group,
+        title_brand,
+        has_reserve,
+        coalesce(cast(manufacturer_id as string), 'unknown') as manufacturer,
+        cast(sum(offered) as double) as offered,
+        cast(sum(sold) as double) as sold
     from offers
-    inner join source_lots on source_lots.lot_id = offers.lot_id
-    group by
-        source_lots.domain_id,
-        case when offers.attempt = 1 then 'first' else 'later' end,
-        source_lots.seller_group,
-        source_lots.title_brand,
-        source_lots.has_reserve,
-        source_lots.manufacturer_id
+    inner join auction_lots using (lot_id)
+    group by all
 ),
-named as (
-    -- the group of a kind at each level: each level adds a trait to the one above
-    select
-        kinds.*,
-        levels.level,
-        cast(kinds.domain_id as string)
-            || case when levels.level >= 1 then '/' || kinds.turn else '' end
-            || case when levels.level >= 2 then '/' || kinds.seller_group else '' end
-            || case when levels.level >= 3 then '/' || kinds.title_brand else '' end
-            || case when levels.level >= 4 then '/' || cast(kinds.has_reserve as string) else '' end
-            || case when levels.level >= 5 then '/' || coalesce(cast(kinds.manufacturer_id as string), 'unknown') else '' end
-            as group_name
-    from kinds
-    cross join levels
-),
-placed as (
+groups as (
+    -- the group of a kind at each level; each level adds a trait to the one above, and a kind is its group at level 5
     select
         *,
-        lag(group_name) over (
-            partition by domain_id, turn, seller_group, title_brand, has_reserve, manufacturer_id
-            order by level nulls last
-        ) as name_above
-    from named
+        sum(offered) over level_0 as offered_0,
+        sum(sold) over level_0 as sold_0,
+        sum(offered) over level_1 as offered_1,
+        sum(sold) over level_1 as sold_1,
+        count(*) over level_1 as kinds_1,
+        sum(offered) over level_2 as offered_2,
+        sum(sold) over level_2 as sold_2,
+        count(*) over level_2 as kinds_2,
+        sum(offered) over level_3 as offered_3,
+        sum(sold) over level_3 as sold_3,
+        count(*) over level_3 as kinds_3,
+        sum(offered) over level_4 as offered_4,
+        sum(sold) over level_4 as sold_4,
+        count(*) over level_4 as kinds_4
+    from kinds
+    window
+        level_0 as (partition by domain_id),
+        level_1 as (partition by domain_id, turn),
+        level_2 as (partition by domain_id, turn, seller_group),
+        level_3 as (partition by domain_id, turn, seller_group, title_brand),
+        level_4 as (partition by domain_id, turn, seller_group, title_brand, has_reserve)
 ),
-tallies as (
-    select level, group_name, name_above, sum(offered) as offered, sum(sold) as sold
-    from placed
-    group by level, group_name, name_above
+levels as (
+    select 1 as level, offered_1 as offered, sold_1 as sold, kinds_1 as kinds, offered_0 as above, sold_0 / offered_0 as share_above
+    from groups
+    where offered_0 > 1
+    union all
+    select 2, offered_2, sold_2, kinds_2, offered_1, sold_1 / offered_1 from groups where offered_1 > 1
+    union all
+    select 3, offered_3, sold_3, kinds_3, offered_2, sold_2 / offered_2 from groups where offered_2 > 1
+    union all
+    select 4, offered_4, sold_4, kinds_4, offered_3, sold_3 / offered_3 from groups where offered_3 > 1
+    union all
+    select 5, offered, sold, 1, offered_4, sold_4 / offered_4 from groups where offered_4 > 1
 ),
 compared as (
-    -- how far the sold lots of a group are from the share of the group above, and the variance that chance gives them
+    -- how far the sold lots of a group are from the share of the group above, and the variance that chance gives them; each
+    -- kind has an equal part of its group, so that a group counts once
     select
-        tallies.level,
-        tallies.offered,
-        tallies.sold - tallies.offered * above.sold / above.offered as difference,
-        tallies.offered * above.sold / above.offered * (1 - above.sold / above.offered)
-            * (above.offered - tallies.offered) / (above.offered - 1) as variance
-    from tallies
-    inner join tallies as above on above.level = tallies.level - 1 and above.group_name = tallies.name_above
-    where above.offered > 1
+        level,
+        offered,
+        1 / kinds as part,
+        sold - offered * share_above as difference,
+        offered * share_above * (1 - share_above) * (above - offered) / (above - 1) as variance
+    from levels
+    where offered > 0
 ),
 correlations as (
     -- more difference than chance gives: the correlation of two attempts of a group, by the method of moments
@@ -119,136 +115,110 @@ correlations as (
         level,
         least(
             greatest(
-                coalesce(sum(difference * difference - variance) / nullif(sum((offered - 1) * variance), 0), 0), 0
+                coalesce(sum(part * (difference * difference - variance)) / nullif(sum(part * (offered - 1) * variance), 0), 0),
+                0
             ),
             0.99
         ) as correlation
     from compared
-    where offered > 0
     group by level
 ),
-weighted as (
-    -- the share of the group's own attempts in its estimate; the rest is the estimate of the level above
+correlation_of_levels as (
     select
-        named.domain_id,
-        named.turn,
-        named.seller_group,
-        named.title_brand,
-        named.has_reserve,
-        named.manufacturer_id,
-        named.level,
-        tallies.offered,
-        tallies.sold,
-        case
-            when named.level = 0 then (tallies.sold + 0.5) / (tallies.offered + 1)
-            when tallies.offered > 0 then tallies.sold / tallies.offered
-            else 0
-        end as rate,
-        case
-            when named.level = 0 then 1
-            else coalesce(
-                tallies.offered * correlations.correlation / (1 + (tallies.offered - 1) * correlations.correlation), 0
-            )
-        end as weight,
-        case
-            when named.level = 0 then 1 / (tallies.offered + 2)
-            else coalesce(correlations.correlation / (1 + tallies.offered * correlations.correlation), 0)
-        end as spread
-    from named
-    inner join tallies on tallies.level = named.level and tallies.group_name = named.group_name
-    left join correlations on correlations.level = named.level
-),
-chained as (
-    select
-        *,
-        -- what the levels below leave of this one
-        exp(
-            coalesce(
-                sum(case when level > 0 then ln(1 - weight) end) over (
-                    partition by domain_id, turn, seller_group, title_brand, has_reserve, manufacturer_id
-                    order by level nulls last
-                    rows between 1 following and unbounded following
-                ),
-                0
-            )
-        ) as rest
-    from weighted
+        coalesce(max(case when level = 1 then correlation end), 0) as r_1,
+        coalesce(max(case when level = 2 then correlation end), 0) as r_2,
+        coalesce(max(case when level = 3 then correlation end), 0) as r_3,
+        coalesce(max(case when level = 4 then correlation end), 0) as r_4,
+        coalesce(max(case when level = 5 then correlation end), 0) as r_5
+    from correlations
 ),
 pooled as (
+    -- From level to level, a group's own attempts have a weight in its estimate, and the rest is the estimate of the group
+    -- above. The spread is the variance of the estimate.
     select
         domain_id,
         turn,
         seller_group,
         title_brand,
         has_reserve,
-        manufacturer_id,
-        max(case when level = 0 then offered end) as source_attempts,
-        max(case when level = 5 then offered end) as like_attempts,
-        max(case when level = 5 then sold end) as like_sold,
-        1 - max(case when level = 5 then weight end) as pooled_share,
-        sum(rate * weight * rest) as probability,
-        sum(spread * rest * rest) as spread
-    from chained
-    group by domain_id, turn, seller_group, title_brand, has_reserve, manufacturer_id
+        manufacturer,
+        offered_0 as source_attempts,
+        offered as like_attempts,
+        sold as like_sold,
+        (sold_0 + 0.5) / (offered_0 + 1) as estimate_0,
+        1 / (offered_0 + 2) as spread_0,
+        offered_1 * r_1 / (1 + (offered_1 - 1) * r_1) as weight_1,
+        weight_1 * coalesce(sold_1 / nullif(offered_1, 0), 0) + (1 - weight_1) * estimate_0 as estimate_1,
+        r_1 / (1 + offered_1 * r_1) + (1 - weight_1) * (1 - weight_1) * spread_0 as spread_1,
+        offered_2 * r_2 / (1 + (offered_2 - 1) * r_2) as weight_2,
+        weight_2 * coalesce(sold_2 / nullif(offered_2, 0), 0) + (1 - weight_2) * estimate_1 as estimate_2,
+        r_2 / (1 + offered_2 * r_2) + (1 - weight_2) * (1 - weight_2) * spread_1 as spread_2,
+        offered_3 * r_3 / (1 + (offered_3 - 1) * r_3) as weight_3,
+        weight_3 * coalesce(sold_3 / nullif(offered_3, 0), 0) + (1 - weight_3) * estimate_2 as estimate_3,
+        r_3 / (1 + offered_3 * r_3) + (1 - weight_3) * (1 - weight_3) * spread_2 as spread_3,
+        offered_4 * r_4 / (1 + (offered_4 - 1) * r_4) as weight_4,
+        weight_4 * coalesce(sold_4 / nullif(offered_4, 0), 0) + (1 - weight_4) * estimate_3 as estimate_4,
+        r_4 / (1 + offered_4 * r_4) + (1 - weight_4) * (1 - weight_4) * spread_3 as spread_4,
+        offered * r_5 / (1 + (offered - 1) * r_5) as weight_5,
+        weight_5 * coalesce(sold / nullif(offered, 0), 0) + (1 - weight_5) * estimate_4 as estimate_5,
+        r_5 / (1 + offered * r_5) + (1 - weight_5) * (1 - weight_5) * spread_4 as spread_5
+    from groups
+    cross join correlation_of_levels
 ),
 ranged as (
     -- a 95 % interval on the logit scale
     select
         *,
-        ln(probability / (1 - probability)) as logit,
-        1.959963984540054 * sqrt(spread / (probability * (1 - probability))) as reach
+        1 - weight_5 as pooled_share,
+        estimate_5 as probability,
+        ln(estimate_5 / (1 - estimate_5)) as logit,
+        1.959963984540054 * sqrt(spread_5 / (estimate_5 * (1 - estimate_5))) as reach
     from pooled
 ),
 judged as (
     select
         open_lots.*,
-        ranged.source_attempts,
-        ranged.like_attempts,
-        ranged.like_sold,
-        ranged.pooled_share,
-        ranged.probability,
-        ranged.logit,
-        ranged.reach,
+        source_attempts,
+        like_attempts,
+        like_sold,
+        pooled_share,
+        probability,
+        logit,
+        reach,
         case
-            when open_lots.awaits_result then 'awaits_result'
-            when ranged.source_attempts = 0 then 'not_observed'
-            when ranged.source_attempts < settings.minimum_group then 'too_few_attempts'
+            when awaits_result then 'awaits_result'
+            when source_attempts = 0 then 'not_observed'
+            when not enough(cast(source_attempts as bigint)) then 'too_few_attempts'
         end as reason
     from open_lots
-    cross join dim_settings as settings
     inner join ranged
         on ranged.domain_id = open_lots.domain_id
         and ranged.turn = case when open_lots.attempt = 1 then 'first' else 'later' end
         and ranged.seller_group = open_lots.seller_group
         and ranged.title_brand = open_lots.title_brand
         and ranged.has_reserve = open_lots.has_reserve
-        and ranged.manufacturer_id is not distinct from open_lots.manufacturer_id
-),
-final as (
-    select
-        judged.lot_id,
-        judged.vehicle_id,
-        judged.domain_id,
-        source_names.domain_name,
-        judged.manufacturer_id,
-        manufacturer_names.manufacturer_name,
-        judged.attempt,
-        judged.sale_date,
-        judged.seller_group,
-        judged.title_brand,
-        judged.has_reserve,
-        cast(judged.source_attempts as bigint) as source_attempts,
-        cast(judged.like_attempts as bigint) as like_attempts,
-        cast(judged.like_sold as bigint) as like_sold,
-        case when judged.reason is null then round(judged.probability * 10000) / 10000 end as sell_probability,
-        case when judged.reason is null then round(10000 / (1 + exp(judged.reach - judged.logit))) / 10000 end
-            as sell_probability_low,
-        case when judged.reason is null then round(10000 / (1 + exp(-judged.reach - judged.logit))) / 10000 end
-            as sell_probability_high,
-        case when judged.reason is null then round(judged.pooled_share * 10000) / 10000 end as pooled_share,
-        judged.reason
-    from judged
-    left join dim_sources as source_names on source_names.domain_id = judged.domain_id
-    left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = judged.manufacturer_id
+        and ranged.manufacturer = coalesce(cast(open_lots.manufacturer_id as string), 'unknown')
 )
-select * from final
+select
+    lot_id,
+    vehicle_id,
+    domain_id,
+    domain_name,
+    manufacturer_id,
+    manufacturer_name,
+    attempt,
+    sale_date,
+    seller_group,
+    title_brand,
+    has_reserve,
+    cast(source_attempts as bigint) as source_attempts,
+    cast(like_attempts as bigint) as like_attempts,
+    cast(like_sold as bigint) as like_sold,
+    case when reason is null then round(probability * 10000) / 10000 end as sell_probability,
+    case when reason is null then round(10000 / (1 + exp(reach - logit))) / 10000 end as sell_probability_low,
+    case when reason is null then round(10000 / (1 + exp(-reach - logit))) / 10000 end as sell_probability_high,
+    case when reason is null then round(pooled_share * 10000) / 10000 end as pooled_share,
+    reason
+from judged
+left join dim_sources using (domain_id)
+left join dim_manufacturers using (manufacturer_id)

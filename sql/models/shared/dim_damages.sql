@@ -1,13 +1,7 @@
-with source_lots as (
-    select
-        coalesce(nullif(trim(damage_main_name), ''), 'unknown') as damage_main,
-        coalesce(nullif(trim(damage_second_name), ''), 'unknown') as damage_second
-    from lots
-),
-names as (
-    select damage_main as damage_name, count(*) as main_lots, 0 as second_lots from source_lots group by damage_main
+with names as (
+    select coalesce(nullif(trim(damage_main_name), ''), 'unknown') as damage_name, 1 as main_lots, 0 as second_lots from lots
     union all
-    select damage_second as damage_name, 0 as main_lots, count(*) as second_lots from source_lots group by damage_second
+    select coalesce(nullif(trim(damage_second_name), ''), 'unknown'), 0, 1 from lots
 ),
 counted as (
     select
@@ -16,26 +10,20 @@ counted as (
         cast(sum(main_lots) as bigint) as main_lots,
         cast(sum(second_lots) as bigint) as second_lots
     from names
-    group by damage_name
+    group by all
 ),
-spelled as (
+spellings as (
+    -- if two spellings of a name have different groups, the alphabetically last one counts
     select
         replace(replace(replace(replace(lower(damage_name), ' ', ''), '/', ''), '-', ''), 'damage', '') as spelling,
-        trim(damage_group) as damage_group
+        max(trim(damage_group)) as damage_group
     from damage_groups
-),
-groups as (
-    -- if two spellings of a name have different groups, the alphabetically last one counts
-    select spelling, max(damage_group) as damage_group from spelled group by spelling
-),
-final as (
-    select
-        counted.damage_name,
-        coalesce(groups.damage_group, case when counted.damage_name = 'unknown' then 'unknown' else 'unmapped' end)
-            as damage_group,
-        counted.main_lots,
-        counted.second_lots
-    from counted
-    left join groups on groups.spelling = counted.spelling
+    group by all
 )
-select * from final
+select
+    damage_name,
+    coalesce(damage_group, case when damage_name = 'unknown' then 'unknown' else 'unmapped' end) as damage_group,
+    main_lots,
+    second_lots
+from counted
+left join spellings using (spelling)

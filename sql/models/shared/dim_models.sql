@@ -1,4 +1,4 @@
 select model_id, max(trim(model_name)) as model_name
 from vehicles
 where model_id is not null
-group by model_id
+group by all

@@ -1,4 +1,4 @@
-with source_places as (
+with places as (
     select
         domain_id,
         coalesce(
@@ -6,41 +6,28 @@ with source_places as (
         ) as country,
         coalesce(
             nullif(upper(trim(location_state_code)), ''), nullif(upper(trim(location_state_name)), ''), 'unknown'
-        ) as state
+        ) as state,
+        count(*) as lots
     from lots
-),
-places as (
-    select domain_id, country, state, count(*) as lots from source_places group by domain_id, country, state
+    group by all
 ),
 countries as (
     -- if two spellings of a name have different codes, the alphabetically last one counts
-    select upper(trim(country_name)) as country, max(country_code) as country_code
-    from country_codes
-    group by upper(trim(country_name))
+    select upper(trim(country_name)) as country, max(country_code) as own_code from country_codes group by all
 ),
 state_names as (
     select country_code, upper(trim(state_name)) as state, state_code from state_codes
     union all
-    select country_code, state_code as state, state_code from state_codes
+    select country_code, state_code, state_code from state_codes
 ),
-named_states as (
-    select country_code, state, max(state_code) as state_code from state_names group by country_code, state
+states as (
+    select country_code, state, max(state_code) as own_state from state_names group by all
 ),
 placed as (
-    select places.*, coalesce(countries.country_code, places.country) as country_code
+    select places.*, coalesce(own_code, country) as country_code
     from places
-    left join countries on countries.country = places.country
-),
-final as (
-    select
-        placed.domain_id,
-        placed.country,
-        placed.state,
-        placed.country_code,
-        coalesce(named_states.state_code, placed.state) as state_code,
-        placed.lots
-    from placed
-    left join named_states
-        on named_states.country_code = placed.country_code and named_states.state = placed.state
+    left join countries using (country)
 )
-select * from final
+select domain_id, country, state, country_code, coalesce(own_state, state) as state_code, lots
+from placed
+left join states using (country_code, state)

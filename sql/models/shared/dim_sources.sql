@@ -1,4 +1,4 @@
 select domain_id, max(trim(domain_name)) as domain_name
 from lots
 where domain_id is not null
-group by domain_id
+group by all

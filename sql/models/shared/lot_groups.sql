@@ -1,4 +1,4 @@
-with source_lots as (
+with named_lots as (
     select
         lot_id,
         vehicle_id,
@@ -22,7 +22,8 @@ with source_lots as (
             when seller_is_insurance then 'insurance'
             when seller_is_rental then 'rental'
             when seller_is_credit_company then 'finance'
-        end as seller_kind
+        end as seller_kind,
+        replace(replace(replace(seller_type, ' ', ''), '-', ''), '_', '') as spelling
     from lots
 ),
 type_groups as (
@@ -30,48 +31,38 @@ type_groups as (
         replace(replace(replace(lower(seller_type), ' ', ''), '-', ''), '_', '') as spelling,
         max(trim(seller_group)) as seller_group
     from seller_groups
-    group by replace(replace(replace(lower(seller_type), ' ', ''), '-', ''), '_', '')
-),
-final as (
-    select
-        source_lots.lot_id,
-        source_lots.vehicle_id,
-        source_lots.domain_id,
-        dim_places.country_code,
-        dim_places.state_code,
-        currencies.currency,
-        source_lots.damage_main,
-        main_damages.damage_group as damage_main_group,
-        source_lots.damage_second,
-        second_damages.damage_group as damage_second_group,
-        -- a lot without a stated main damage may have any damage; one without a stated second damage may have only one
-        main_damages.damage_group in ('none', 'normal_wear', 'minor_dents')
-            and second_damages.damage_group in ('none', 'normal_wear', 'minor_dents', 'unknown') as is_sound,
-        source_lots.title_name,
-        dim_titles.title_brand,
-        source_lots.seller_type,
-        -- the type knows insurers and others; what the feed says of the seller itself tells more
-        case
-            when type_groups.seller_group = 'insurance' then 'insurance'
-            else coalesce(
-                source_lots.seller_kind,
-                type_groups.seller_group,
-                case when source_lots.seller_type = 'unknown' then 'unknown' else 'unmapped' end
-            )
-        end as seller_group
-    from source_lots
-    inner join dim_places
-        on dim_places.domain_id is not distinct from source_lots.domain_id
-        and dim_places.country = source_lots.country
-        and dim_places.state = source_lots.state
-    left join currencies
-        on currencies.domain_id = source_lots.domain_id and currencies.country_iso = dim_places.country_code
-    inner join dim_damages as main_damages on main_damages.damage_name = source_lots.damage_main
-    inner join dim_damages as second_damages on second_damages.damage_name = source_lots.damage_second
-    inner join dim_titles
-        on dim_titles.title_name = source_lots.title_name
-        and dim_titles.detailed_title_name = source_lots.detailed_title_name
-    left join type_groups
-        on type_groups.spelling = replace(replace(replace(source_lots.seller_type, ' ', ''), '-', ''), '_', '')
+    group by all
 )
-select * from final
+select
+    lot_id,
+    vehicle_id,
+    named_lots.domain_id,
+    country_code,
+    state_code,
+    currency,
+    damage_main,
+    main_damages.damage_group as damage_main_group,
+    damage_second,
+    second_damages.damage_group as damage_second_group,
+    -- a lot without a stated main damage may have any damage; one without a stated second damage may have only one
+    main_damages.damage_group in ('none', 'normal_wear', 'minor_dents')
+        and second_damages.damage_group in ('none', 'normal_wear', 'minor_dents', 'unknown') as is_sound,
+    title_name,
+    title_brand,
+    seller_type,
+    -- the type knows insurers and others; what the feed says of the seller itself tells more
+    case
+        when seller_group = 'insurance' then 'insurance'
+        else coalesce(seller_kind, seller_group, case when seller_type = 'unknown' then 'unknown' else 'unmapped' end)
+    end as seller_group
+from named_lots
+inner join dim_places
+    on dim_places.domain_id is not distinct from named_lots.domain_id
+    and dim_places.country = named_lots.country
+    and dim_places.state = named_lots.state
+left join currencies
+    on currencies.domain_id = named_lots.domain_id and currencies.country_iso = country_code
+inner join dim_damages as main_damages on main_damages.damage_name = damage_main
+inner join dim_damages as second_damages on second_damages.damage_name = damage_second
+inner join dim_titles using (title_name, detailed_title_name)
+left join type_groups using (spelling)

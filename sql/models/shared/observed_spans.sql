@@ -29,21 +29,16 @@ proving_passes as (
         end
         and not coalesce(array_contains(passes.hidden, cast(sources.domain_id as string)), false)
 ),
-ordered_passes as (
-    select
-        *,
-        lag(started_at) over (partition by domain_id order by started_at nulls last) as started_before
-    from proving_passes
-),
 marked_passes as (
     -- The service reports changes and archivings of three days. In a longer break, lots may come and go unseen.
     select
         *,
         case
-            when cast(started_at as date) <= cast(started_before as date) + interval '3' day then 0
+            when days_between(lag(started_at) over (partition by domain_id order by started_at nulls last), started_at) <= 3
+            then 0
             else 1
         end as is_start
-    from ordered_passes
+    from proving_passes
 ),
 numbered_passes as (
     select
@@ -66,14 +61,11 @@ spans as (
     from numbered_passes
     group by domain_id, domain_name, span_number
     having min(full_at) is not null
-),
-final as (
-    select
-        domain_id,
-        domain_name,
-        cast(row_number() over (partition by domain_id order by observed_from nulls last) as bigint) as span,
-        observed_from,
-        observed_to
-    from spans
 )
-select * from final
+select
+    domain_id,
+    domain_name,
+    row_number() over (partition by domain_id order by observed_from nulls last) as span,
+    observed_from,
+    observed_to
+from spans

@@ -1,17 +1,12 @@
-with deciding_prices as (
-    select price_id from sales where price_id is not null
-),
-in_archive_feed as (
-    select lot_id from archived_lots group by lot_id
-),
 -- Each CTE is read once, so that a filter on one vehicle reaches the tables.
-evidence_of_lots as (
+with evidence_of_lots as (
     select
         lot_id,
         field,
         seen_at as occurred_at,
         'lot_changes' as evidence_table,
         field as evidence_id,
+        cast(null as string) as price_id,
         old_value,
         new_value,
         cast(null as double) as amount,
@@ -24,14 +19,14 @@ evidence_of_lots as (
         'price',
         prices.sale_date,
         'prices',
-        prices.price_id,
+        price_id,
+        price_id,
         null,
         null,
-        nullif(prices.bid, 0),
-        coalesce(nullif(trim(prices.status_name), ''), 'unknown')
+        nullif(bid, 0),
+        coalesce(nullif(trim(status_name), ''), 'unknown')
     from prices
-    left join deciding_prices on deciding_prices.price_id = prices.price_id
-    where prices.sale_date is not null and deciding_prices.price_id is null
+    where sale_date is not null
     union all
     select
         lot_id,
@@ -39,6 +34,7 @@ evidence_of_lots as (
         sale_date,
         'sales',
         cast(attempt as string),
+        price_id,
         null,
         null,
         amount,
@@ -50,6 +46,7 @@ evidence_of_lots as (
         'archived_feed',
         archived_at,
         'archived_lots',
+        null,
         null,
         null,
         null,
@@ -72,8 +69,7 @@ statements as (
             when 'buy_now' then coalesce(lots.buy_now_updated_at, lots.first_seen_at)
             when 'seller_reserve_price' then coalesce(lots.seller_reserve_updated_at, lots.first_seen_at)
             when 'odometer_km' then coalesce(lots.created_at, lots.first_seen_at)
-            when 'archived'
-            then case when lots.archived and in_archive_feed.lot_id is null then lots.archived_at end
+            when 'archived' then case when lots.archived then lots.archived_at end
         end as occurred_at,
         lots.first_seen_at,
         case fields.field
@@ -90,7 +86,6 @@ statements as (
     from lots
     inner join lot_groups on lot_groups.lot_id = lots.lot_id
     left join odometer_readings on odometer_readings.lot_id = lots.lot_id
-    left join in_archive_feed on in_archive_feed.lot_id = lots.lot_id
     cross join (
         values ('bid'), ('buy_now'), ('seller_reserve_price'), ('odometer_km'), ('archived')
     ) as fields (field)
@@ -103,10 +98,11 @@ lot_rows as (
         evidence_of_lots.lot_id,
         known_lots.lot,
         known_lots.currency,
-        known_lots.reading_km,
+        cast(null as double) as reading_km,
         evidence_of_lots.field,
         evidence_of_lots.evidence_table,
         evidence_of_lots.evidence_id,
+        evidence_of_lots.price_id,
         evidence_of_lots.occurred_at,
         case when evidence_of_lots.evidence_table = 'lot_changes' then evidence_of_lots.occurred_at end as changed_at,
         null as first_seen_at,
@@ -128,6 +124,7 @@ lot_rows as (
         field,
         'lots',
         null,
+        null,
         occurred_at,
         null,
         first_seen_at,
@@ -143,6 +140,12 @@ lot_rows_in_order as (
         *,
         field in ('bid', 'buy_now', 'seller_reserve_price') as is_amount,
         evidence_table = 'lots' as is_statement,
+        -- the archive feed says more of an archiving than the lot
+        field = 'archived' and bool_or(field = 'archived_feed') over (partition by vehicle_id, lot_id) as is_in_archive_feed,
+        max(reading_km) over (partition by vehicle_id, lot_id, field) as reading_of_lot,
+        -- an entry of the price history that decides an attempt is the attempt
+        price_id is not null and bool_or(evidence_table = 'sales') over (partition by vehicle_id, lot_id, price_id)
+            and evidence_table = 'prices' as is_attempt,
         count(changed_at) over (partition by vehicle_id, lot_id, field) > 0 as has_changed,
         first_value(old_value) over (
             partition by vehicle_id, lot_id, field
@@ -199,7 +202,7 @@ lot_events as (
             else odometer_km
         end as odometer_km,
         case
-            when field = 'odometer_km' and (case when is_statement then not has_changed else is_last end) then reading_km
+            when field = 'odometer_km' and (case when is_statement then not has_changed else is_last end) then reading_of_lot
         end as reading_km,
         case
             when evidence_table = 'lot_changes' then case field
@@ -212,7 +215,8 @@ lot_events as (
         end as description
     from (select *, is_statement and is_amount and has_changed as is_first_amount from lot_rows_in_order) as lot_rows_judged
     -- the last archiving stands in archived_lots or lots
-    where not (evidence_table = 'lot_changes' and field = 'archived' and new_value = 'true' and is_last)
+    where not (evidence_table = 'lot_changes' and field = 'archived' and new_value = 'true' and is_last) and not is_attempt
+        and not (is_statement and is_in_archive_feed)
 ),
 report_entries as (
     select

@@ -46,7 +46,7 @@ describe('prices without a trend, with a shock in one make and month, and a sour
 
   it('shows the shock in its make and month, and no trend', async () => {
     const [shocked] = await market.rows(
-      `select * from price_index where segment = 'manufacturer' and level = '3' and month = '${monthOf(SHOCK.month)}'`,
+      `select * from price_index where segment = 'manufacturer' and level = '3' and priced_month = '${monthOf(SHOCK.month)}'`,
     );
     // The index is 100 for the average of 2024. The shock lasted a twelfth of that year.
     const truth = 100 * Math.exp(SHOCK.change * (11 / 12));
@@ -54,7 +54,7 @@ describe('prices without a trend, with a shock in one make and month, and a sour
     expect(Number(shocked?.index_high)).toBeGreaterThan(truth);
     expect(Number(shocked?.index_high)).toBeLessThan(95);
     const all = await market.rows(
-      `select * from price_index where segment = 'all' and month <> '${monthOf(SHOCK.month)}'`,
+      `select * from price_index where segment = 'all' and priced_month <> '${monthOf(SHOCK.month)}'`,
     );
     const isFlat = all.map(
       ({ index_low, index_high }) => Number(index_low) <= 100.2 && Number(index_high) >= 99.8,
@@ -115,10 +115,10 @@ describe('prices without a trend, with a shock in one make and month, and a sour
 it(`begins the index at its first month, and removes the season once there are two years`, async () => {
   const season = Array.from({ length: 12 }, (_, i) => 0.1 * Math.sin((i * Math.PI) / 6));
   const market = await fitted(lotsOf({ lots: 8_000, months: 30, trend: -0.01, season }));
-  const index = await market.rows(`select * from price_index where segment = 'all' order by month`);
+  const index = await market.rows(`select * from price_index where segment = 'all' order by priced_month`);
   market.close();
   expect(index.length).toBe(30);
-  expect(index[0]?.month).toEqual(new Date(FIRST_MONTH));
+  expect(index[0]?.priced_month).toEqual(new Date(FIRST_MONTH));
   const inside = index.filter(({ index_low, index_high }, i) => {
     const year = Array.from({ length: 12 }, (_, k) => -0.01 * k + (season[k] ?? 0));
     const base = year.reduce((sum, level) => sum + level, 0) / 12;
@@ -246,7 +246,7 @@ it('follows vehicles that were sold twice, if there are enough of them', async (
   const market = await fitted(
     `select * replace (cast(floor(lot_id / 2) as bigint) as vehicle_id) from (${lots})`,
   );
-  const index = await market.rows(`select * from price_index where segment = 'all' order by month`);
+  const index = await market.rows(`select * from price_index where segment = 'all' order by priced_month`);
   market.close();
   const truths = index.map((_, i) => -0.02 * i);
   const base = truths.slice(0, 12).reduce((sum, level) => sum + level, 0) / 12;

@@ -13,7 +13,7 @@ export function rows(night: WorldNight): MartRow[] {
       .filter(([name]) => /^price_(m.*n|p\d+|median_3m)$/.test(name))
       .map(([name, value]) => [name, cents(value as number | null)]);
     return {
-      month,
+      sale_month: month,
       domain_id: domainId,
       domain_name: domain.get(domainId) ?? null,
       manufacturer_id: manufacturerId,

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { base, entry, lot, NOT_SOLD, ofYear, SOLD, soldFor } from './cases.js';
 import { openMarts } from './support.js';
 
-const { ask, query } = openMarts('relisting');
+const { ask, query } = openMarts('sell_through');
 
-describe('relisting', () => {
+describe('attempts in sell_through', () => {
   it('counts the tenth and all later attempts together', async () => {
     const days = Array.from({ length: 12 }, (_, week) => new Date(Date.UTC(2026, 4, 1 + 7 * week, 15)));
     const lots = [1, 2, 3, 4, 5].map((lot_id) => lot({ lot_id }));
@@ -15,16 +15,18 @@ describe('relisting', () => {
     );
     const found = await ask(
       { lots, prices },
-      `select attempt, lots_reached, lots_sold, round(sold_share, 4) as share, days_since_previous_median as days,
+      `select attempt, lots_offered, lots_sold, round(sell_through, 4) as share, days_since_previous_median as days,
         changed_lots, round(amount_change_share_median, 4) as change
-       from relisting where attempt in (1, 9, 10) order by attempt`,
+       from sell_through where attempt in (1, 9, 10) order by attempt`,
     );
     expect(found).toEqual([
-      { attempt: 1, lots_reached: 5, lots_sold: 0, share: 0, days: null, changed_lots: 0, change: null },
-      { attempt: 9, lots_reached: 5, lots_sold: 0, share: 0, days: 7, changed_lots: 5, change: 0.1 },
-      { attempt: 10, lots_reached: 15, lots_sold: 5, share: 0.3333, days: 7, changed_lots: 15, change: 0.1 },
+      { attempt: 1, lots_offered: 5, lots_sold: 0, share: 0, days: null, changed_lots: 0, change: null },
+      { attempt: 9, lots_offered: 5, lots_sold: 0, share: 0, days: 7, changed_lots: 5, change: 0.1 },
+      { attempt: 10, lots_offered: 15, lots_sold: 5, share: 0.3333, days: 7, changed_lots: 15, change: 0.1 },
     ]);
-    expect(await query('select count(*) as n from relisting')).toEqual([{ n: 10 }]);
+    expect(await query("select count(*) as n from sell_through where level = 'attempt'")).toEqual([
+      { n: 10 },
+    ]);
   });
 
   it('compares prices with prices of first attempts of the same model year, and leaves out unknown years', async () => {
@@ -38,7 +40,7 @@ describe('relisting', () => {
     const vehicles = [...ofYear, { ...base.vehicles[0], vehicle_id: 11 }];
     const found = await ask(
       { vehicles, prices, lots: [...first, ...again, ...yearless] },
-      `select attempt, lots_sold, compared_lots, price_ratio_to_first_median as ratio from relisting order by attempt`,
+      `select attempt, lots_sold, compared_lots, price_ratio_to_first_median as ratio from sell_through where level = 'attempt' order by attempt`,
     );
     expect(found).toEqual([
       { attempt: 1, lots_sold: 5, compared_lots: 5, ratio: 1 },
@@ -52,7 +54,10 @@ describe('relisting', () => {
       entry('2026-08-20T15:00:00Z', NOT_SOLD, 500),
       entry('2026-09-20T15:00:00Z', 3, null),
     ];
-    const found = await ask({ lots: [lot()], prices }, 'select attempt, lots_reached from relisting');
-    expect(found).toEqual([{ attempt: 2, lots_reached: 1 }]);
+    const found = await ask(
+      { lots: [lot()], prices },
+      "select attempt, lots_offered from sell_through where level = 'attempt'",
+    );
+    expect(found).toEqual([{ attempt: 2, lots_offered: 1 }]);
   });
 });
