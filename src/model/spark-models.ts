@@ -35,11 +35,9 @@ export interface SparkModels {
 /** Results of models and data tests, on Spark or on DuckDB. */
 export type ModelResults = Readonly<Awaited<ReturnType<typeof runSparkModels>>>;
 
-/** The step that creates functions; those of `enough` read dim_settings. */
-const functions = (name: 'names' | 'values' | 'enough'): SparkStep => ({
-  name: `functions: ${name}`,
-  statements: [packageFile(`sql/functions/${name}.spark.sql`)],
-});
+/** SQL that creates functions; those of `enough` read dim_settings. */
+const functionsOf = (name: 'names' | 'values' | 'enough'): string =>
+  packageFile(`sql/functions/${name}.spark.sql`);
 
 /** Whether a model becomes files; the others are views of the run alone. */
 const isWritten = ({ exists }: Model): boolean => exists !== 'none';
@@ -72,16 +70,16 @@ function sparkType(type: string): string {
  * Throws LotlakeError: SPARK_FAILED with the model or test that failed or has no answer, SPARK_TYPE.
  */
 export async function runSparkModels({ tables, models, tests, target }: SparkModels, options: SparkOptions) {
-  const [settings, others] = [true, false].map((first) =>
-    models.filter(({ name }) => (name === SETTINGS) === first).map((model) => write(model, target)),
+  const [settings = [], others = []] = [true, false].map((first) =>
+    models.filter(({ name }) => (name === SETTINGS) === first),
   );
+  const ofSettings = tables.some(({ name }) => name === SETTINGS) ? [functionsOf('enough')] : [];
   const steps = [
-    { name: 'the tables of the snapshot', statements: tables.map(viewOn) },
-    functions('names'),
-    functions('values'),
-    ...(settings ?? []),
-    functions('enough'),
-    ...(others ?? []),
+    {
+      name: 'the tables of the snapshot',
+      statements: [functionsOf('names'), functionsOf('values'), ...tables.map(viewOn), ...ofSettings],
+    },
+    ...[...settings, ...others].map((model) => write(model, target)),
     ...tests.map((planned) => ({ name: nameOf(planned), query: failuresOf(planned) })),
   ];
   const answers = new Map((await runSpark(steps, options)).map((answer) => [answer.name, answer]));
@@ -146,6 +144,7 @@ function write(model: Model, target: string): SparkStep {
     statements: [
       `insert overwrite directory ${sparkLiteral(path)} using parquet select * from (\n${sql}\n) order by ${order}`,
       parquetView(name, { path: patternOf(path) }),
+      ...(name === SETTINGS ? [functionsOf('enough')] : []),
     ],
     query: `select count(*) as rows from ${identifier(name)}`,
   };
