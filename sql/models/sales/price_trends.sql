@@ -19,21 +19,24 @@ past_attempts as (
 ),
 attempts_by_month as (
     -- each attempt counts for its own month, and its price also for the two months after
+    select *, true as is_of_month, price as price_3m, known_price as known_price_3m from past_attempts
+    union all
     select
-        cast(sale_month + months_later * interval '1' month as date) as sale_month,
-        months_later = 0 as is_of_month,
+        cast(sale_month + months_later * interval '1' month as date),
         domain_id,
         manufacturer_id,
         model_id,
         generation_id,
         currency,
-        case when months_later = 0 then outcome end as outcome,
-        price as price_3m,
-        known_price as known_price_3m,
-        case when months_later = 0 then price end as price,
-        case when months_later = 0 then known_price end as known_price
+        null,
+        null,
+        null,
+        false,
+        price,
+        known_price
     from past_attempts
-    inner join (values (0), (1), (2)) as windows(months_later) on months_later = 0 or price is not null
+    cross join (values (1), (2)) as later_months(months_later)
+    where price is not null
 ),
 monthly as (
     select
