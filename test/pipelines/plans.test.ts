@@ -6,6 +6,7 @@ import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { packageFile, packageRoot } from '../../src/config/package-root.js';
+import { readLayer } from '../../src/model/model-files.js';
 import type { JobOptions } from '../../src/run/job.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { printedBy } from '../cli/support.js';
@@ -30,6 +31,7 @@ const MAY_LOOP: Readonly<Record<string, string>> = {
   '-- What a car would bring at auction': 'the factors of the fit for one car, once a command',
 };
 
+const examples = readLayer('examples').map(({ name }) => name);
 const folder = temporaryFolder();
 let sandbox: Sandbox;
 let planned: Planned[];
@@ -39,7 +41,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({ vehicles: 3_000, clock: new Date(START) });
   let now = START;
   const options = (): JobOptions => ({
-    config: configFor(sandbox.url, folder.path, { apiKey: sandbox.apiKey, closingBudget: 50 }),
+    config: configFor(sandbox.url, folder.path, { apiKey: sandbox.apiKey, closingBudget: 50, examples }),
     reporter: silentReporter(),
     now: () => new Date(now),
   });

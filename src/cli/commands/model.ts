@@ -98,13 +98,15 @@ async function chosenModels(
   const models = selected
     .filter(({ isSeed, isFitted }) => !isSeed && !(isSpark && isFitted))
     .map((model) => (model.exists === 'none' ? model : { ...model, exists: 'file' as const }));
-  if (models.length === 0) throw new ConfigError(`--select ${select} names nothing that ${engine} computes`);
+  const written = models.filter(({ exists }) => exists !== 'none');
+  if (written.length === 0) throw new ConfigError(`--select ${select} names nothing that ${engine} computes`);
   const known = [...readChecks(), ...(isSpark ? [] : own.checks)];
-  if (select === undefined) return { models, checks: known, tested: all, marts };
+  const published = all.filter(({ exists }) => exists !== 'none');
+  if (select === undefined) return { models, checks: known, tested: published, marts };
   const named = known.map((check) => ({ ...check, name: check.test }));
   const read = await withReferences(connection, named);
-  const checks = read.filter(({ references }) => models.some(({ name }) => references.includes(name)));
-  return { models, checks, tested: models, marts };
+  const checks = read.filter(({ references }) => written.some(({ name }) => references.includes(name)));
+  return { models, checks, tested: written, marts };
 }
 
 /** The folder or URL for the marts. Throws ConfigError or SHARE_PLACE if it could overwrite something else. */
