@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
 import { printedBy } from '../cli/support.js';
-import { bareDuckDb } from './support.js';
+import { bareDuckDb, temporaryFolder } from './support.js';
 import { readLake, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 /** Removes a column from an unpartitioned table of the current snapshot, and from its manifest. */
@@ -92,9 +92,10 @@ describe('a lake that was made before a column was known', () => {
     const names = views.map((row) => String(Object.values(row)[0]));
     expect(names).toContain('statistics');
     expect(names).not.toContain('price_ratios');
-    const to = join(stage.output, '..', 'pages');
+    const { path: to, remove } = temporaryFolder();
     await asked('docs', '--to', to);
     expect(existsSync(join(to, 'tables', 'statistics.html'))).toBe(true);
     expect(existsSync(join(to, 'marts', 'price_ratios.html'))).toBe(false);
+    remove();
   });
 });

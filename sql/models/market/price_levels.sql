@@ -28,12 +28,27 @@ points as (
     where subject = 'mileage'
     window by_km as (partition by market, currency order by cast(value as double) nulls last)
 ),
+usual_distances as (
+    select market, currency, max(usual_km_a_year) as km_a_year from points group by market, currency
+),
+judged as (
+    select
+        inputs.*,
+        ln(inputs.price / estimate) as log_left,
+        -- 1 / variance, from the interval of 80 %, which is 2.563 standard deviations wide
+        2.563 * 2.563 / (ln(high_80 / low_80) * ln(high_80 / low_80)) as weight,
+        odometer_km - km_a_year * age_years as km_beyond_usual
+    from price_inputs as inputs
+    inner join price_estimates as estimates on estimates.lot_id = inputs.lot_id
+    left join usual_distances on usual_distances.market = inputs.market and usual_distances.currency = inputs.currency
+    where inputs.price is not null and low_80 > 0 and high_80 > low_80 and not is_left_out
+),
 priced as (
     -- what a price leaves beside the estimate that does not know it, as a logarithm
     select
-        inputs.market,
-        inputs.currency,
-        coalesce(inputs.domain_id, -1) as domain_id,
+        judged.market,
+        judged.currency,
+        coalesce(domain_id, -1) as domain_id,
         coalesce(manufacturer_id, -1) as manufacturer_id,
         coalesce(model_id, -1) as model_id,
         coalesce(generation_id, -1) as generation_id,
@@ -43,18 +58,15 @@ priced as (
         left(cast(priced_month as string), 7) as month,
         -- the effect of mileage is a line between points; a price counts for the point below it
         mileage,
-        ln(inputs.price / estimate) as log_left,
-        (next_effect - points.effect) * (odometer_km - usual_km_a_year * age_years - km) / (next_km - km) as log_from_point,
-        -- 1 / variance, from the interval of 80 %, which is 2.563 standard deviations wide
-        2.563 * 2.563 / (ln(high_80 / low_80) * ln(high_80 / low_80)) as weight
-    from price_inputs as inputs
-    inner join price_estimates as estimates on estimates.lot_id = inputs.lot_id
+        log_left,
+        (next_effect - effect) * (km_beyond_usual - km) / (next_km - km) as log_from_point,
+        weight
+    from judged
     left join points
-        on points.market = inputs.market
-        and points.currency = inputs.currency
-        and odometer_km - usual_km_a_year * age_years >= km
-        and odometer_km - usual_km_a_year * age_years < next_km
-    where inputs.price is not null and low_80 > 0 and high_80 > low_80 and not is_left_out
+        on points.market = judged.market
+        and points.currency = judged.currency
+        and km_beyond_usual >= km
+        and km_beyond_usual < next_km
 ),
 sums as (
     -- prices of a generation with one value of one subject; the columns of the other subjects are null
