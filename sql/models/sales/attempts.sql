@@ -77,7 +77,7 @@ select
     amount,
     proof,
     trust_reason,
-    row_number() over lot_attempts as attempt,
+    cast(row_number() over lot_attempts as bigint) as attempt,
     days_between(lag(sale_day) over lot_attempts, sale_day) as days_since_previous,
     -- two amounts are compared if both are settled and plausible
     case

@@ -12,7 +12,7 @@ vehicle_offers as (
         vehicle_id,
         trust_reason in ('trusted', 'no_price', 'out_of_bounds') as is_sold,
         days_between(sale_day, lead(sale_day) over vehicle_lots) as days_to_next,
-        row_number() over vehicle_lots as place
+        cast(row_number() over vehicle_lots as bigint) as place
     from offers
     inner join vehicles_of_lots using (vehicle_id)
     window vehicle_lots as (

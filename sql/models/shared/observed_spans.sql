@@ -65,7 +65,7 @@ spans as (
 select
     domain_id,
     domain_name,
-    row_number() over (partition by domain_id order by observed_from nulls last) as span,
+    cast(row_number() over (partition by domain_id order by observed_from nulls last) as bigint) as span,
     observed_from,
     observed_to
 from spans

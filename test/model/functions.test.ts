@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { rows } from '../../src/duck/session.js';
+import { computeMarts, openLake, type TestLake } from './support.js';
+
+let lake: TestLake;
+beforeAll(async () => {
+  lake = await openLake();
+  const runs = [{ run_id: 'a', started_at: '2026-09-10T02:00:00Z', minimum_group: 5, relisting_days: 30 }];
+  await computeMarts(lake, { runs }, 'dim_settings');
+});
+afterAll(() => lake.close());
+
+it.each([
+  ['money(12.346)', 12.35],
+  ['money(null)', null],
+  ['plausible_price(0)', null],
+  ['plausible_price(1)', 1],
+  ['plausible_price(5000000)', 5_000_000],
+  ['plausible_price(5000001)', null],
+  ['is_auction(3)', true],
+  ['is_auction(12)', false],
+  ['is_auction(null)', null],
+  ["days_between(timestamptz '2026-09-01 23:59:00Z', timestamptz '2026-09-02 00:01:00Z')", 1],
+  ["days_between(date '2026-09-03', date '2026-09-01')", -2],
+  ["month_of(timestamptz '2026-09-30 23:30:00Z')::varchar", '2026-09-01'],
+  ['enough(4)', false],
+  ['enough(5)', true],
+  ['enough(null)', null],
+])('%s is %s', async (call, expected) => {
+  const [row] = await rows(lake.connection, `select ${call} as value`);
+  expect(row?.value).toEqual(expected);
+});
