@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import Table from 'cli-table3';
 import { defaultMemory, formatBytes, MEMORY } from '../../src/config/memory.js';
+import { own } from '../../src/config/owned.js';
 import { packageRoot } from '../../src/config/package-root.js';
 import { type CommandFacts, runCommand } from './command.js';
 import { type BenchData, type BenchWorld, benchData } from './data.js';
+import { growthOf, type ModelTimes, modelTimes, writeBudget } from './growth.js';
 import { compareLakes } from './same-lake.js';
 import { serve } from './service.js';
 
@@ -16,6 +18,8 @@ const given = process.argv.slice(2);
 const REAL = Number(given.find((argument) => /^\d+$/.test(argument)) ?? 1_800_000);
 /** A smaller size; from it to the real size, time should grow at most linearly. */
 const LESS = Math.round(REAL / 3.6);
+/** The smaller size of the growth of each model. */
+const FEW = Math.round(REAL / 18);
 /** Vehicles of a world with only source 12, whose records have 34 KB each. */
 const OF_SOURCE_12 = Math.round(REAL / 9);
 /** Most pages a second that the service sends. */
@@ -72,8 +76,8 @@ const steps: readonly Step[] = [
 ];
 
 /** A part of the bench. Each part can run by itself, and continues where it stopped. */
-type Part = Limit | 'growth' | 'source-12' | 'compare';
-const parts: readonly Part[] = [...order, 'growth', 'source-12', 'compare'];
+type Part = Limit | 'growth' | 'source-12' | 'models' | 'compare';
+const parts: readonly Part[] = [...order, 'growth', 'source-12', 'models', 'compare'];
 const chosen = parts.filter((part) => given.includes(part));
 
 type Results = Readonly<Record<string, CommandFacts>>;
@@ -196,9 +200,27 @@ async function run(part: Part): Promise<void> {
   if (part === 'growth') return otherNight(part, nights[part], { vehicles: LESS }, limits.default);
   if (part === 'source-12')
     return otherNight(part, nights[part], { vehicles: OF_SOURCE_12, source: 12 }, least);
+  if (part === 'models') return compareModels();
   if (part === 'compare') return compare();
   const data = await benchData(cache, { vehicles: REAL });
   for (const step of steps) await measure(part, step.name, () => runStep(step, part, data));
+}
+
+/** How the processor time of each model and its tests grows from a smaller lake to the one of the default. */
+async function compareModels(): Promise<void> {
+  const cwd = join(folder, 'models');
+  rmSync(cwd, { recursive: true, force: true });
+  mkdirSync(cwd, { recursive: true });
+  const data = await benchData(cache, { vehicles: FEW });
+  const few = join(cwd, 'lake');
+  await served(nightly, { data, night: 'gzipped', output: few, cwd, memory: limits.default, at: 0 });
+  const lakes = [few, join(folder, 'default', 'lake')];
+  for (const lake of lakes) own(lake);
+  const times: ModelTimes[] = [];
+  for (const lake of lakes) times.push(await modelTimes(lake));
+  const [less = {}, more = {}] = times;
+  writeBudget(growthOf(less, more, REAL / FEW), [FEW, REAL]);
+  rmSync(cwd, { recursive: true });
 }
 
 async function compare(): Promise<void> {

@@ -1,4 +1,5 @@
 with offers as (
+    -- attempts is a view: what reads it three times must compute it once
     select * from attempts
 ),
 vehicles_of_lots as (
