@@ -17,7 +17,7 @@ export const LEVEL_FACTORS = [
 export const SEGMENTS = ['domain_id', 'manufacturer_id', 'body_type', 'age_band'] as const;
 
 /** Factors whose effect is a line with bends at knots. */
-export const LINE_FACTORS = ['age', 'mileage', 'month'] as const;
+const LINE_FACTORS = ['age', 'mileage', 'month'] as const;
 
 /** Level of a factor that its other levels are compared with. For a factor not named here, the most frequent level. */
 export const REFERENCES: Readonly<Record<string, string>> = {
