@@ -29,14 +29,15 @@ export function hideKey(key: string): void {
 const partsOf = (form: string): string[] =>
   Array.from({ length: form.length - LEAST_PART + 1 }, (_, i) => form.slice(i, i + LEAST_PART));
 
-/** A text without the keys and their parts of 8 characters and more. */
-export const redacted = (text: string): string => [...secrets.values()].reduce(without, text);
-
-function without(text: string, { parts }: Secret): string {
+/** A text without the keys and their parts of 8 characters and more. A part of one key may lie in another. */
+export function redacted(text: string): string {
+  const begins = [...secrets.values()].flatMap(({ parts }) =>
+    [...text.matchAll(parts)].map(({ index }) => index),
+  );
   let kept = '';
   let from = 0;
-  for (const { index } of text.matchAll(parts)) {
-    if (index > from || index === 0) kept += text.slice(from, index) + HIDDEN;
+  for (const index of begins.sort((a, b) => a - b)) {
+    if (kept === '' || index > from) kept += text.slice(from, index) + HIDDEN;
     from = index + LEAST_PART;
   }
   return kept + text.slice(from);

@@ -34,6 +34,13 @@ describe('the key', () => {
     expect(redacted(`${KEY}, tokens-of-a-catalog, key-of-another-run`)).toBe('…, …, …');
   });
 
+  it('is hidden whole where a part of another key lies in it', () => {
+    hideKey('one-between-two');
+    hideKey('all-between-us');
+    hideKey('one-between-us');
+    expect(redacted('one-between-two, all-between-us')).toBe('…, …');
+  });
+
   it('appears in no error message, whose length is limited', () => {
     const message = `${'x'.repeat(3990)}${KEY}${'y'.repeat(1e7)}`;
     const error = new LotlakeError('LAND_FAILED', message, { hint: `try ${KEY}` });
