@@ -16,12 +16,12 @@ export interface Modelling {
 
 const NOTHING: Modelling = { models: [], checks: [] };
 
-/**
- * Tables and marts of lotlake. A model of the user may read them and cannot have their names, nor the name `checks`, which
- * means the checks in `lotlake test --model checks`.
- */
-export const readableNames = (): ReadonlySet<string> =>
-  new Set([...[...lakeTables(), ...ownTables, ...readModels()].map(({ name }) => name), 'checks']);
+/** Tables and marts of lotlake that a model of the user may read. Steps of the run are gone when its turn comes. */
+export const readableNames = (): ReadonlySet<string> => namesOf(({ exists }) => exists !== 'none');
+
+/** Tables, and the models that pass. */
+const namesOf = (pass: (model: Model) => boolean): ReadonlySet<string> =>
+  new Set([...lakeTables(), ...ownTables, ...readModels().filter(pass)].map(({ name }) => name));
 
 /** What a lake computes beside lotlake's own models: models in a folder of the user, and lotlake's examples by name. */
 export type Chosen = Pick<Config, 'models' | 'examples'>;
@@ -37,9 +37,18 @@ export function readOwn({ models: folder, examples: names = [] }: Chosen): Model
   const models = readModelsOf(folder);
   const checked = join(folder, 'checks');
   const checks = existsSync(checked) ? readChecks(checked) : [];
-  const named = new Set([...readableNames(), ...names]);
+  // The name `checks` means the checks in `lotlake test --model checks`.
+  const named = new Set([...namesOf(() => true), ...names, 'checks']);
   const taken = new Set(readChecks().map(({ test }) => test));
-  for (const { name } of models) assertName(join(folder, `${name}.sql`), name, named);
+  for (const { name, exists } of models) {
+    assertName(join(folder, `${name}.sql`), name, named);
+    if (exists === 'none')
+      throw new LotlakeError(
+        'MODEL_DEFINITION',
+        `${join(folder, `${name}.yml`)}: exists: none is for steps of lotlake's own models`,
+        { hint: 'leave exists out for a file, or write view' },
+      );
+  }
   for (const { test } of checks) assertName(join(checked, `${test}.sql`), test, taken);
   return { models: [...examples, ...models].map(asOwn), checks };
 }

@@ -71,6 +71,16 @@ describe('own models', () => {
     await expect(read({ [`${name}.sql`]: sql, [`${name}.yml`]: YML() })).rejects.toThrow(message);
   });
 
+  it('refuses a model that reads or replaces a step of the run, and one that is such a step', async () => {
+    const sql = 'select lot_id from rounds';
+    await expect(read({ 'mine.sql': sql, 'mine.yml': YML() })).rejects.toThrow(
+      'model mine reads rounds, which is neither a model nor a table',
+    );
+    await expect(read({ 'rounds.sql': sql, 'rounds.yml': YML() })).rejects.toThrow('check rounds itself');
+    const step = { 'step.sql': 'select lot_id from lots', 'step.yml': `exists: none\n${YML()}` };
+    await expect(read(step)).rejects.toThrow(/step\.yml: exists: none/);
+  });
+
   it('refuses a test that does more than read, and a check with the name of a check of lotlake', async () => {
     const tests = '[{ kind: expression, sql: "true) is not true); drop table lots; --" }]';
     const files = { 'mine.sql': 'select lot_id from lots', 'mine.yml': YML('lot_id', tests) };
