@@ -60,6 +60,8 @@ export function namesIn(tree: unknown, ctes: ReadonlySet<string> = new Set()): r
     if (node.schema_name === 'fit') found.push(`fit.${name}`);
     else if (node.schema_name !== '' || !ctes.has(name)) found.push(name);
   }
+  // The function reads the table (sql/functions/enough.sql).
+  if (node.function_name === 'enough') found.push(SETTINGS);
   let scope = ctes;
   // Each CTE sees those before it, a recursive one also itself.
   for (const { key, value } of (cte_map as CteMap | undefined)?.map ?? []) {

@@ -54,13 +54,9 @@ export async function runModels(
   const known = new Set(existing.map((table) => String(table.name)));
   const models = await orderedModels(connection, options.models ?? readModels(), known);
   await createFunctions(connection, 'values');
-  // The functions that read the settings are made after them, and before all models that call them.
-  const settings = models.filter(({ name }) => name === SETTINGS);
-  const first: ModelResult[] = [];
-  for (const model of settings) first.push(await runModel(connection, model, options, false));
-  if (settings.length > 0 || known.has(SETTINGS)) await createFunctions(connection, 'enough');
-  let done = first.length;
-  for (const model of models.filter((each) => !settings.includes(each))) {
+  if (known.has(SETTINGS)) await createFunctions(connection, 'enough');
+  let done = 0;
+  for (const model of models) {
     const read = model.references.flatMap((name) => running.get(name) ?? []);
     const work = async (free: DuckDBConnection, isAgain: boolean): Promise<ModelResult> => {
       options.onModel?.(model.name, done, models.length);
@@ -79,7 +75,7 @@ export async function runModels(
   );
   const ofRun = models.filter(({ exists }) => exists === 'none').map(({ name }) => name);
   for (const name of ofRun.toReversed()) await connection.run(`drop view ${identifier(name)}`);
-  return [...first, ...results].filter(({ name }) => !ofRun.includes(name));
+  return results.filter(({ name }) => !ofRun.includes(name));
 }
 
 /**
@@ -154,6 +150,7 @@ async function runModel(
     makeFolder(folder);
     const count = await writeSorted(connection, model, folder, parquet(model), sortsApart);
     await connection.run(viewOn(target, { name, partitioned: false }));
+    if (name === SETTINGS) await createFunctions(connection, 'enough');
     // Its scratch file lies in the folder of the mart, and is removed with it after a kill.
     if (name === FITTED) await fitPrices(connection, folder);
     killPoint('model.mart-written');

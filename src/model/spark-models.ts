@@ -70,16 +70,13 @@ function sparkType(type: string): string {
  * Throws LotlakeError: SPARK_FAILED with the model or test that failed or has no answer, SPARK_TYPE.
  */
 export async function runSparkModels({ tables, models, tests, target }: SparkModels, options: SparkOptions) {
-  const [settings = [], others = []] = [true, false].map((first) =>
-    models.filter(({ name }) => (name === SETTINGS) === first),
-  );
   const ofSettings = tables.some(({ name }) => name === SETTINGS) ? [functionsOf('enough')] : [];
   const steps = [
     {
       name: 'the tables of the snapshot',
       statements: [functionsOf('names'), functionsOf('values'), ...tables.map(viewOn), ...ofSettings],
     },
-    ...[...settings, ...others].map((model) => write(model, target)),
+    ...models.map((model) => write(model, target)),
     ...tests.map((planned) => ({ name: nameOf(planned), query: failuresOf(planned) })),
   ];
   const answers = new Map((await runSpark(steps, options)).map((answer) => [answer.name, answer]));

@@ -9,6 +9,7 @@ import { allNames, allTables, type Manifest, readManifest } from '../lake/manife
 import { type Choice, findSnapshot, pickSnapshot } from '../lake/snapshots.js';
 import { viewOn } from '../lake/views.js';
 import { createFunctions } from '../model/functions.js';
+import { SETTINGS } from '../model/references.js';
 import { type ReadQuery, readQuery } from './read-only.js';
 
 /** A snapshot of the lake, opened for reading. */
@@ -54,6 +55,7 @@ export async function openSnapshot(config: Config, { named, choice = {}, into, s
     if (into !== undefined) await connection.run('set threads = 1');
     await confine(connection, reached, folders);
     await createFunctions(connection, 'values');
+    if (wanted.has(SETTINGS)) await createFunctions(connection, 'enough');
     for (const [name, { sql }] of Object.entries(manifest.views))
       if (wanted.has(name)) await createView(connection, name, sql);
     opened.session.interruptOn(signal);

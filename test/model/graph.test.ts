@@ -36,6 +36,13 @@ describe('referencesOf', () => {
     ).toEqual(['cities', 'lots', 'prices', 'runs', 'states', 'titles', 'vehicles']);
   });
 
+  it('finds the settings that a function reads', async () => {
+    expect(await refs('select case when enough(count(*)) then 1 end from lots')).toEqual([
+      'dim_settings',
+      'lots',
+    ]);
+  });
+
   it('does not mistake CTE names for tables', async () => {
     expect(await refs('with a as (select * from lots), b as (select * from A) select * from b')).toEqual([
       'lots',
