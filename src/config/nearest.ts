@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { insteadOf } from './gone.js';
 import { type Code, LotlakeError } from './lotlake-error.js';
 
 /** The names that are most like an unknown one, the most alike first; at most three. */
@@ -37,9 +38,10 @@ export function unknownName(
 ): LotlakeError {
   const names = known.map((each) => each.name);
   const near = nearest(name, names).map((each) => each.name);
-  const hint =
+  const list =
     command === undefined
       ? `there are: ${names.join(', ')}`
       : `the nearest names are ${near.join(', ')}; ${command} lists all`;
+  const hint = insteadOf(name) ?? list;
   return new LotlakeError(code, `${message} ${name}${didYouMean(name, names)}`, { outcome: 'usage', hint });
 }

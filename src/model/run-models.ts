@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { load } from 'js-yaml';
-import { z } from 'zod';
+import { insteadOf } from '../config/gone.js';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { makeFolder, remove } from '../config/owned.js';
-import { packageFile } from '../config/package-root.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, type Session, scalar } from '../duck/session.js';
 import { columnsOf } from '../lake/schema.js';
@@ -123,11 +121,9 @@ const circular = (cycle: readonly string[]): LotlakeError =>
     hint: 'take what they share into a model of its own',
   });
 
-const gone = z.record(z.string(), z.string()).parse(load(packageFile('sql/models/gone.yml')));
-
 const unknown = (name: string, read: string): LotlakeError =>
   new LotlakeError('MODEL_GRAPH', `model ${name} reads ${read}, which is neither a model nor a table`, {
-    hint: gone[read] ?? 'lotlake tables lists the names there are',
+    hint: insteadOf(read) ?? 'lotlake tables lists the names there are',
   });
 
 async function runModel(

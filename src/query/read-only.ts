@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { insteadOf } from '../config/gone.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { literal } from '../duck/session.js';
 import type { Modelling } from '../model/own-models.js';
@@ -68,9 +69,11 @@ export async function checkTests(connection: DuckDBConnection, { models, checks 
 /** The error of a query that DuckDB could not run, with DuckDB's message. */
 export function queryError(error: unknown): LotlakeError {
   const message = messageOf(error).replace(/^Failed to extract statements: /, '');
+  const [, missing = ''] = /^Catalog Error: Table with name (\w+) does not exist/.exec(message) ?? [];
   const hint = message.includes('file system operations are disabled')
     ? BY_NAME
-    : 'lotlake tables lists what there is; lotlake describe <table> lists its columns';
+    : (insteadOf(missing) ??
+      'lotlake tables lists what there is; lotlake describe <table> lists its columns');
   return new LotlakeError('SHARE_QUERY', message, { cause: error, hint });
 }
 
