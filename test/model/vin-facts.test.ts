@@ -23,6 +23,7 @@ it('a VIN is taken apart', async () => {
     ...{ vehicle_id: 1, vin: '1HGCM82633A004352', is_valid: true, check_digit_ok: true, wmi: '1HG' },
     ...{ manufacturer: 'AMERICAN HONDA MOTOR CO., INC.', country_code: 'US', model_year: 2003 },
     ...{ plant_code: 'A', serial: '004352', agrees_with_make: true, agrees_with_year: true, reason: null },
+    ...{ tells_year: true, tells_cycle: true },
   });
 });
 
@@ -64,6 +65,7 @@ it.each([
   ['by the feed elsewhere', 'KMH000A0XK0000001', car('Hyundai', 1990), 1989],
   ['by the feed elsewhere', 'KMH00000XK0000001', car('Hyundai', 2018), 2019],
   ['as the latest possible one without a year in the feed', 'KMH00000XK0000001', car('Hyundai', null), 2019],
+  ['as the latest possible one with a year that cannot be', 'KMH00000XK0000001', car('Hyundai', 0), 2019],
   ['as unknown if the character is not a code of a year', 'KMH00000X00000001', car('Hyundai', 2018), null],
 ])('the cycle of model years is determined %s: %s', async (_, vin, vehicle, model_year) => {
   expect(await factsOf(vin, vehicle)).toMatchObject({ model_year });

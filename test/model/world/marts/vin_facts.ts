@@ -35,12 +35,16 @@ const plain = (make: unknown): string => String(make).toLowerCase().replaceAll(/
 
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   // The makers come from the seed file.
-  const codes = await night.rows('manufacturer_codes');
+  return vinFacts(night.cars, await night.rows('manufacturer_codes'));
+}
+
+/** The rows of vin_facts for some cars. */
+export function vinFacts(cars: readonly VehicleRecord[], codes: readonly MartRow[]): MartRow[] {
   const makers = new Map(codes.map((row) => [String(row.wmi), row]));
   const makes = new Map<string, Set<string>>();
   for (const { make, wmi } of codes)
     makes.set(plain(make), (makes.get(plain(make)) ?? new Set()).add(String(wmi)));
-  return night.cars.flatMap((car): MartRow[] => {
+  return cars.flatMap((car): MartRow[] => {
     const vin = car.vin?.trim().toUpperCase() ?? '';
     if (vin === '') return [];
     const row = { vehicle_id: car.id, vin, is_valid: vin.length === 17 && !/[^A-Z0-9]|[IOQ]/.test(vin) };
@@ -68,6 +72,8 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
         manufacturer: known?.manufacturer ?? null,
         country_code: known?.country_code ?? null,
         model_year: year,
+        tells_year: isJudged,
+        tells_cycle: inAmerica && (car.vehicle_type?.id ?? 1) === 1,
         plant_code: vin[10] ?? null,
         serial: vin.slice(11),
         agrees_with_make: sameMake,
@@ -84,6 +90,8 @@ const NOTHING: MartRow = {
   manufacturer: null,
   country_code: null,
   model_year: null,
+  tells_year: null,
+  tells_cycle: null,
   plant_code: null,
   serial: null,
   agrees_with_make: null,

@@ -3,7 +3,8 @@ with source_vehicles as (
         vehicles.vehicle_id,
         upper(trim(vehicles.vin)) as vin,
         vehicles.year,
-        replace(replace(lower(trim(vehicles.manufacturer_name)), ' ', ''), '-', '') as make,
+        plausible_year(vehicles.year, clock.as_of) as known_year,
+        plain_name(vehicles.manufacturer_name) as make,
         coalesce(vehicles.vehicle_type_id, 1) as vehicle_type_id,
         extract(year from clock.as_of) as year_now
     from vehicles
@@ -14,7 +15,7 @@ makers as (
     select wmi, max(manufacturer) as manufacturer, max(country_code) as country_code from manufacturer_codes group by all
 ),
 makes as (
-    select distinct wmi, replace(replace(lower(trim(make)), ' ', ''), '-', '') as make from manufacturer_codes
+    select distinct wmi, plain_name(make) as make from manufacturer_codes
 ),
 known_makes as (
     select distinct make from makes
@@ -62,11 +63,14 @@ dated as (
         substring(code, 9, 1) = case when remainder = 10 then 'X' else cast(remainder as string) end as check_digit_ok,
         -- the code of a year comes back after 30 years
         case
-            when is_north_american and (vehicle_type_id = 1 or year is null)
+            when is_north_american and (vehicle_type_id = 1 or known_year is null)
             then case when regexp_matches(substring(code, 7, 1), '[0-9]') then first_year else first_year + 30 end
-            when coalesce(year - first_year > 15, first_year + 30 <= year_now + 1) then first_year + 30
+            when coalesce(known_year - first_year > 15, first_year + 30 <= year_now + 1) then first_year + 30
             else first_year
-        end as model_year
+        end as model_year,
+        -- Korea and China ask for the year; elsewhere a right check digit shows that a car was built for North America
+        is_north_american or check_digit_ok or regexp_matches(code, '^[KL]') as tells_year,
+        is_north_american and vehicle_type_id = 1 as tells_cycle
     from summed
 ),
 compared as (
@@ -76,11 +80,7 @@ compared as (
         makers.country_code,
         case when makers.wmi is not null and known_makes.make is not null then makes.make is not null end
             as agrees_with_make,
-        -- Korea and China ask for the year; elsewhere a right check digit shows that a car was built for North America
-        case
-            when dated.is_north_american or dated.check_digit_ok or regexp_matches(dated.code, '^[KL]')
-            then dated.model_year = dated.year
-        end as agrees_with_year
+        case when dated.tells_year then dated.model_year = dated.year end as agrees_with_year
     from dated
     left join makers on makers.wmi = dated.wmi
     left join known_makes on known_makes.make = dated.make
@@ -95,6 +95,8 @@ select
     manufacturer,
     country_code,
     cast(model_year as bigint) as model_year,
+    tells_year,
+    tells_cycle,
     substring(code, 11, 1) as plant_code,
     substring(code, 12, 6) as serial,
     agrees_with_make,
