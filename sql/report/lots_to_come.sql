@@ -3,7 +3,7 @@ with next_attempts as (
     select lot_id, max(sale_date) as moment from sales where outcome = 'upcoming' group by lot_id
 )
 select
-    next_attempts.moment, lots.lot, lots.domain_id, lots.domain_name, vehicles.year,
+    next_attempts.moment, lots.lot, lots.domain_id, lots.domain_name, vehicle_facts.year,
     manufacturer_names.manufacturer_name, model_names.model_name, groups.damage_main_group, groups.title_brand,
     estimates.currency, estimates.estimate, estimates.low_80, estimates.high_80, nullif(lots.bid, 0) as bid,
     odds.sell_probability
@@ -11,7 +11,7 @@ from next_attempts
 join price_estimates estimates using (lot_id)
 join lots using (lot_id)
 join lot_groups groups using (lot_id)
-left join vehicles on vehicles.vehicle_id = lots.vehicle_id
+left join vehicle_facts on vehicle_facts.vehicle_id = lots.vehicle_id
 left join dim_manufacturers manufacturer_names using (manufacturer_id)
 left join dim_models model_names using (model_id)
 left join sell_through_odds odds using (lot_id)

@@ -2,7 +2,7 @@
 select
     concat_ws(
         ', ',
-        concat_ws(' ', v.year, manufacturer_names.manufacturer_name, model_names.model_name),
+        concat_ws(' ', p.year, manufacturer_names.manufacturer_name, model_names.model_name),
         cast(round(p.odometer_km) as bigint) || ' km',
         nullif(p.damage_main_group, 'unknown'),
         nullif(p.title_brand, 'unknown'),
@@ -10,12 +10,19 @@ select
     ) as of,
     e.currency,
     e.estimate,
-    case
-        when e.reason is not null then 'no estimate: ' || replace(e.reason, '_', ' ')
-        when e.is_unreliable then 'unreliable: such estimates were far off in the back-test'
-        when not e.is_currency_known then 'what it would bring in this currency; that of the lot is not known'
-        when e.market = 'asking' then 'an asking price, not a sale'
-    end as note,
+    nullif(concat_ws(
+        '; ',
+        case
+            when e.reason is not null then 'no estimate: ' || replace(e.reason, '_', ' ')
+            when e.is_unreliable then 'unreliable: such estimates were far off in the back-test'
+            when not e.is_currency_known then 'what it would bring in this currency; that of the lot is not known'
+            when e.market = 'asking' then 'an asking price, not a sale'
+        end,
+        case e.year_origin
+            when 'vin' then 'model year ' || p.year || ' by the VIN' || coalesce('; the feed says ' || v.year, '')
+            when 'doubted' then 'the model year ' || v.year || ' of the feed is doubted and not used'
+        end
+    ), '') as note,
     e.low_80,
     e.low_50,
     e.high_50,
@@ -36,8 +43,8 @@ from price_estimates as e
 inner join price_inputs as p using (lot_id)
 inner join lots as l using (lot_id)
 left join vehicles as v on v.vehicle_id = l.vehicle_id
-left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = v.manufacturer_id
-left join dim_models as model_names on model_names.model_id = v.model_id
+left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = p.manufacturer_id
+left join dim_models as model_names on model_names.model_id = p.model_id
 where $id <> '' and $id in (upper(trim(v.vin)), upper(trim(l.lot)), cast(l.lot_id as varchar))
 order by e.priced_at desc, e.lot_id
 limit 20

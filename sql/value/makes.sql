@@ -1,5 +1,5 @@
--- The makes that have prices or offers.
-select distinct manufacturer_id as id, manufacturer_name as name
-from (select distinct manufacturer_id from price_inputs)
-inner join dim_manufacturers using (manufacturer_id)
-order by id
+-- The makes that have prices or offers, by each name that they have.
+select distinct joined_to as id, manufacturer_name as name
+from dim_manufacturers
+where joined_to in (select manufacturer_id from price_inputs)
+order by id, name

@@ -31,7 +31,7 @@ prices_and_offers as (
     select manufacturer_id, model_id, year, currency, true, null, null, null
     from lots
     inner join lot_groups on lot_groups.lot_id = lots.lot_id
-    left join vehicles on vehicles.vehicle_id = lots.vehicle_id
+    left join vehicle_facts on vehicle_facts.vehicle_id = lots.vehicle_id
     where is_auction(lots.domain_id) and buy_now > 0 and buy_now <= 5000000
 ),
 premiums as (

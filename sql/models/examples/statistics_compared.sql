@@ -1,5 +1,16 @@
 with priced as (
-    select sales.*, vehicle_type_id, engine_id
+    -- the service counts by its own ids and years, which the models may join or doubt
+    select
+        sale_date,
+        price,
+        currency,
+        sales.domain_id,
+        case when vehicles.vehicle_id is null then sales.manufacturer_id else vehicles.manufacturer_id end as manufacturer_id,
+        case when vehicles.vehicle_id is null then sales.model_id else vehicles.model_id end as model_id,
+        sales.generation_id,
+        case when vehicles.vehicle_id is null then sales.year else vehicles.year end as year,
+        vehicle_type_id,
+        engine_id
     from sales
     left join vehicles on vehicles.vehicle_id = sales.vehicle_id
     where price is not null and currency is not null

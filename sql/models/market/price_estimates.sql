@@ -75,6 +75,7 @@ select
     is_offered,
     priced_at,
     price,
+    year_origin,
     reason,
     round(expected) as estimate,
     case

@@ -21,10 +21,11 @@ offers as (
             when market = 'asking' then least(coalesce(lots.created_at, as_of), as_of)
             else coalesce(sold_lots.sale_date, next_date, lots.archived_at, as_of)
         end as priced_at,
-        manufacturer_id,
-        model_id,
-        generation_id,
-        year,
+        facts.manufacturer_id,
+        facts.model_id,
+        facts.generation_id,
+        facts.year,
+        coalesce(year_origin, 'unknown') as year_origin,
         coalesce(nullif(trim(body_type_name), ''), 'unknown') as body_type,
         coalesce(sold_lots.sold_by, 'auction') as sold_by,
         damage_main_group,
@@ -43,6 +44,7 @@ offers as (
     left join sold_lots on sold_lots.lot_id = lots.lot_id
     left join next_attempts on next_attempts.lot_id = lots.lot_id
     left join vehicles on vehicles.vehicle_id = lots.vehicle_id
+    left join vehicle_facts as facts on facts.vehicle_id = lots.vehicle_id
     left join odometer_readings as readings on readings.lot_id = lots.lot_id
 ),
 aged as (
@@ -83,6 +85,7 @@ select
     model_id,
     generation_id,
     year,
+    year_origin,
     body_type,
     sold_by,
     damage_main_group,

@@ -21,7 +21,7 @@ lot_facts as (
         end as repair_share
     from lot_groups
     inner join lots on lots.lot_id = lot_groups.lot_id
-    left join vehicles on vehicles.vehicle_id = lot_groups.vehicle_id
+    left join vehicle_facts on vehicle_facts.vehicle_id = lot_groups.vehicle_id
     left join odometer_readings as readings on readings.lot_id = lot_groups.lot_id
     left join sold_lots on sold_lots.lot_id = lot_groups.lot_id
 ),

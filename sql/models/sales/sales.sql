@@ -9,7 +9,7 @@ with described as (
         case when rounds.evidence = 'archive_only' then currencies.currency else lot_groups.currency end as currency,
         observed_spans.span is not null as is_observed
     from rounds
-    left join vehicles on vehicles.vehicle_id = rounds.vehicle_id
+    left join vehicle_facts as vehicles on vehicles.vehicle_id = rounds.vehicle_id
     left join dim_vin_heads as vin_heads
         on vin_heads.vin_head = case when vehicles.vehicle_id is null then rounds.vin_head end
     left join lot_groups on lot_groups.lot_id = rounds.lot_id

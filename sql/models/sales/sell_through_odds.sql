@@ -3,14 +3,14 @@ with auction_lots as (
         lots.lot_id,
         lots.vehicle_id,
         lots.domain_id,
-        vehicles.manufacturer_id,
+        vehicle_facts.manufacturer_id,
         lot_groups.seller_group,
         lot_groups.title_brand,
         coalesce(plausible_price(lots.seller_reserve_price) is not null, false) as has_reserve,
         coalesce(lots.archived, false) as is_archived
     from lots
     inner join lot_groups on lot_groups.lot_id = lots.lot_id
-    left join vehicles on vehicles.vehicle_id = lots.vehicle_id
+    left join vehicle_facts on vehicle_facts.vehicle_id = lots.vehicle_id
     where is_auction(lots.domain_id)
 ),
 last_attempts as (

@@ -80,7 +80,7 @@ export function lotsOf({
       i % 10 = 0 as is_offered, case when i % 10 > 0 then exp(log_price) end as price,
       cast(${sold} as timestamptz) as priced_at, cast(${sold} as date) as priced_month,
       make as manufacturer_id, make * 100 + model_place as model_id, make * 100 + model_place as generation_id,
-      2024 as year, 'body' as body_type, 'auction' as sold_by, 'd' || damage_main_group as damage_main_group,
+      2024 as year, 'feed' as year_origin, 'body' as body_type, 'auction' as sold_by, 'd' || damage_main_group as damage_main_group,
       'none' as damage_second_group, 't' || title_brand as title_brand, 'c' || condition as condition, 'yes' as has_keys,
       'dealer' as seller_group, 'US' as country, 'US ' || state as state, age as age_years, 'all' as age_band,
       greatest(0, km + ${USUAL} * age) * 10000 as odometer_km, 'usable' as odometer
@@ -113,7 +113,7 @@ export async function fitted(
   const models = given.filter(
     ({ name, isFitted }) =>
       isFitted ||
-      /^(price_inputs|price_levels|dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands)$/.test(
+      /^(price_inputs|price_levels|dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands|m\w+_joins)$/.test(
         name,
       ),
   );

@@ -22,15 +22,16 @@ import {
   type VehicleRecord,
 } from '../../served.js';
 import type { OracleLot, OracleWorld } from '../oracle-attempts.js';
+import { type BelievedCar, believedVehicles } from './believed.js';
 import { toldVehicles, type VehicleFacts } from './told-vehicles.js';
 
 /** A row of a mart as it is compared: instants in milliseconds, days as text, integers as numbers. */
 export type MartRow = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A lot of a night, with the vehicle that it came in. */
+/** A lot of a night, with what the models believe of the vehicle that it came in. */
 export interface LotOfNight {
   readonly raw: LotRecord;
-  readonly vehicle: VehicleRecord;
+  readonly vehicle: BelievedCar;
   /** The same lot in the form of the oracle of attempts. */
   readonly lot: OracleLot;
 }
@@ -111,6 +112,7 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
     listOf<DuplicateRecord>(sandbox, '/korea-duplicates?per_page=5000'),
   ]);
   const pass = Number((await rows('passes')).find(({ stream }) => stream === 'cars')?.started_at);
+  const believed = believedVehicles(cars, await rows('manufacturer_codes'), clock.getTime());
   // The feed does not say whether and when a lot left, so this comes from the lake.
   const known = new Map((await rows('lots')).map((row) => [Number(row.lot_id), row]));
   const lots = new Map<number, LotOfNight>();
@@ -120,15 +122,15 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
       const lot = { ...readLot(raw, vehicle.id), archived: own?.archived === true };
       lots.set(raw.id, {
         raw,
-        vehicle,
+        vehicle: need(believed.get(vehicle.id), `the vehicle ${vehicle.id}`),
         lot: { ...lot, lastSeen: own?.archived === true ? numberOf(own.last_seen_at) : pass },
       });
     }
   }
   const served = [...lots.values()];
-  const knownVehicles = new Map([
-    ...toldVehicles(cars, archivedLots),
-    ...cars.map((car): [number, VehicleFacts] => [car.id, car]),
+  const knownVehicles = new Map<number, VehicleFacts>([
+    ...toldVehicles([...believed.values()], archivedLots),
+    ...believed,
   ]);
   return {
     sandbox,

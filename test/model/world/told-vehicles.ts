@@ -7,6 +7,8 @@ export interface VehicleFacts {
   readonly model?: Named | undefined;
   readonly generation?: Named | null | undefined;
   readonly year?: number | undefined;
+  /** Where the believed year comes from. */
+  readonly origin?: string;
   readonly engine?: Named | null | undefined;
   readonly vehicle_type?: Named | undefined;
 }
@@ -28,7 +30,7 @@ function commonOf(values: readonly (number | undefined)[]): number | undefined {
  * beginning of the VIN share.
  */
 export function toldVehicles(
-  cars: readonly VehicleRecord[],
+  cars: readonly (VehicleFacts & Pick<VehicleRecord, 'id' | 'vin'>)[],
   archivedLots: readonly ArchivedLotRecord[],
 ): [number, VehicleFacts][] {
   const known = new Set(cars.map(({ id }) => id));

@@ -60,6 +60,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       model_id: vehicle.model?.id ?? null,
       generation_id: vehicle.generation?.id ?? null,
       year: vehicle.year ?? null,
+      year_origin: vehicle.origin ?? 'unknown',
       body_type: text(vehicle.body_type?.name),
       sold_by: sale?.basis === 'buy_now' ? 'buy_now' : 'auction',
       damage_main_group: damageOf(text(raw.damage?.main?.name)),

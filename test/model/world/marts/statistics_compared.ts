@@ -21,8 +21,10 @@ const groupOf = (
 
 /** Each record of the service, with the trusted prices of its group in one known currency up to its time. */
 export function rows(night: WorldNight): MartRow[] {
+  // The service counts by its own ids and years, not by what the models believe.
+  const served = new Map(night.cars.map((car): [number, VehicleFacts] => [car.id, car]));
   const priced = attempts(night).flatMap(({ lot, price, saleDate }) => {
-    const vehicle = night.vehicles.get(lot.vehicle);
+    const vehicle = served.get(lot.vehicle) ?? night.vehicles.get(lot.vehicle);
     const currency = currencyOf(lot);
     return price === null || currency === null || vehicle === undefined
       ? []
