@@ -7,8 +7,8 @@ create temporary function is_auction(domain_id bigint) returns boolean return do
 create temporary function plausible_price(amount double) returns double
     return case when amount between 1 and 5000000 then amount end;
 
-create temporary function plausible_year(given bigint, moment timestamp) returns bigint
-    return case when given between 1901 and date_part('year', moment) + 1 then given end;
+create temporary function plausible_year(given bigint, this_year bigint) returns bigint
+    return case when given between 1901 and this_year + 1 then given end;
 
 create temporary function plain_name(name string) returns string
     return replace(replace(lower(trim(name)), ' ', ''), '-', '');

@@ -9,9 +9,8 @@ create macro if not exists is_auction(domain_id) as domain_id <> 12;
 -- An amount that can be a price, in any currency; otherwise null.
 create macro if not exists plausible_price(amount) as case when amount between 1 and 5000000 then amount end;
 
--- A model year that a car can have: after 1900, which stands for an unknown one, until next year; otherwise null.
-create macro if not exists plausible_year(given, moment) as
-    case when given between 1901 and date_part('year', moment) + 1 then given end;
+-- A model year that a car can have: after 1900, which stands for an unknown one, until that after this year; otherwise null.
+create macro if not exists plausible_year(given, this_year) as case when given between 1901 and this_year + 1 then given end;
 
 -- A name as spellings are compared: in lower case, without spaces and hyphens.
 create macro if not exists plain_name(name) as replace(replace(lower(trim(name)), ' ', ''), '-', '');

@@ -1,21 +1,24 @@
-with years as (
+with clock as (
+    select extract(year from as_of) as year_now from dim_settings
+),
+years as (
     select
         vehicles.vehicle_id,
         manufacturers.joined_to as manufacturer_id,
         models.joined_to as model_id,
         vehicles.generation_id,
         vehicles.year is not null as is_stated,
-        plausible_year(vehicles.year, as_of) as feed_year,
+        plausible_year(vehicles.year, year_now) as feed_year,
         vin_facts.vin,
         -- a VIN of another make is that of another car
         case
             when tells_year and coalesce(agrees_with_make, true) and reason is distinct from 'placeholder'
-            then plausible_year(vin_facts.model_year, as_of)
+            then plausible_year(vin_facts.model_year, year_now)
         end as vin_year,
         reason is distinct from 'check_digit' as is_right,
         check_digit_ok and tells_cycle and agrees_with_make as is_certain
     from vehicles
-    cross join dim_settings
+    cross join clock
     left join vin_facts on vin_facts.vehicle_id = vehicles.vehicle_id
     left join dim_manufacturers as manufacturers on manufacturers.manufacturer_id = vehicles.manufacturer_id
     left join dim_models as models on models.model_id = vehicles.model_id

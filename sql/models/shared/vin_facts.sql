@@ -1,14 +1,17 @@
-with source_vehicles as (
+with clock as (
+    select extract(year from as_of) as year_now from dim_settings
+),
+source_vehicles as (
     select
         vehicles.vehicle_id,
         upper(trim(vehicles.vin)) as vin,
         vehicles.year,
-        plausible_year(vehicles.year, clock.as_of) as known_year,
+        plausible_year(vehicles.year, year_now) as known_year,
         plain_name(vehicles.manufacturer_name) as make,
         coalesce(vehicles.vehicle_type_id, 1) as vehicle_type_id,
-        extract(year from clock.as_of) as year_now
+        year_now
     from vehicles
-    cross join dim_settings as clock
+    cross join clock
     where trim(vehicles.vin) <> ''
 ),
 makers as (
