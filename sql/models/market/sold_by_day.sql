@@ -13,7 +13,6 @@ with counted as (
     from lots_by_level
     where first_age is not null
     group by all
-    having enough(count(*))
 ),
 days as (
     select day from (values (7), (14), (30), (60), (90), (180)) as days (day)
@@ -55,3 +54,4 @@ left join shares using (level, domain_id, kind, day)
 left join dim_sources using (domain_id)
 left join dim_manufacturers using (manufacturer_id)
 left join dim_models using (model_id)
+where enough(lots)

@@ -1,15 +1,11 @@
-with large_enough as (
-    select level, domain_id, kind
-    from lots_by_level
-    where first_age is not null
-    group by all
-    having enough(count(*))
+with sizes as (
+    select level, domain_id, kind, count(*) as lots from lots_by_level where first_age is not null group by all
 ),
 lives as (
     select level, domain_id, kind, first_age, last_age, watch_ended
     from lots_by_level
-    inner join large_enough using (level, domain_id, kind)
-    where first_age is not null
+    inner join sizes using (level, domain_id, kind)
+    where first_age is not null and enough(lots)
 ),
 changes as (
     select level, domain_id, kind, first_age as age, 1 as change, 0 as sold_lots, 0 as left_lots from lives
