@@ -1,16 +1,9 @@
-with sizes as (
-    select level, domain_id, kind, count(*) as lots from lots_by_level where first_age is not null group by all
-),
-lives as (
-    select level, domain_id, kind, first_age, last_age, watch_ended
+with changes as (
+    select level, domain_id, kind, first_age as age, 1 as entered, 0 as stopped, 0 as sold_lots, 0 as left_lots
     from lots_by_level
-    inner join sizes using (level, domain_id, kind)
-    where first_age is not null and enough(lots)
-),
-changes as (
-    select level, domain_id, kind, first_age as age, 1 as change, 0 as sold_lots, 0 as left_lots from lives
+    where first_age is not null
     union all
-    select level, domain_id, kind, last_age + 1, -1, 0, 0 from lives
+    select level, domain_id, kind, last_age + 1, 0, 1, 0, 0 from lots_by_level where first_age is not null
     union all
     select
         level,
@@ -18,9 +11,10 @@ changes as (
         kind,
         last_age,
         0,
+        0,
         case when watch_ended = 'sold' then 1 else 0 end,
         case when watch_ended = 'left' then 1 else 0 end
-    from lives
+    from lots_by_level
     where watch_ended <> 'open'
 ),
 ages as (
@@ -29,11 +23,15 @@ ages as (
         domain_id,
         kind,
         age,
-        sum(change) as change,
+        sum(entered) as entered,
+        sum(entered) - sum(stopped) as change,
         cast(sum(sold_lots) as double) as sold_lots,
         cast(sum(left_lots) as double) as left_lots
     from changes
     group by all
+),
+sizes as (
+    select level, domain_id, kind, cast(sum(entered) as bigint) as lots from ages group by all
 ),
 at_risk as (
     select
@@ -41,6 +39,8 @@ at_risk as (
         min(age) over (partition by level, domain_id, kind order by age nulls last) as youngest,
         cast(sum(change) over (partition by level, domain_id, kind order by age nulls last) as double) as watched
     from ages
+    inner join sizes using (level, domain_id, kind)
+    where enough(lots)
 ),
 hazards as (
     -- between these ages nothing changes
