@@ -48,15 +48,23 @@ export function overTime(drawing: Drawing): Html | undefined {
   const legend = [...(series.length > 1 ? series : []), ...(known.some(isInPart) ? [IN_PART] : [])];
   return chart.kind === 'lines'
     ? draw(drawing, latest, (size) => lines(drawn, size), legend)
-    : draw(drawing, `Lines by month for ${list(groups)}. ${latest}`, (size) => panels(drawn, size), legend);
+    : draw(
+        drawing,
+        `Lines by ${chart.unit === 'age' ? 'day' : 'month'} for ${list(groups)}. ${latest}`,
+        (size) => panels(drawn, size),
+        legend,
+      );
 }
 
 const dayOnAxis = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-const timeTick =
-  ({ chart: { unit } }: Drawing) =>
-  (date: Date): string =>
-    unit === 'day' ? dayOnAxis.format(date) : month(date).replace(/ 20(\d\d)$/, ' ’$1');
+const DAY = 86_400_000;
+
+function timeTick({ chart: { unit } }: Drawing): (date: Date) => string {
+  if (unit === 'age') return (date) => String(date.getTime() / DAY);
+  if (unit === 'day') return (date) => dayOnAxis.format(date);
+  return (date) => month(date).replace(/ 20(\d\d)$/, ' ’$1');
+}
 
 /** Ticks of a time axis: at most `most` of the instants that have points, evenly spaced and with the last one. */
 function timeTicks(rows: readonly Row[], most: number): Date[] {
@@ -132,12 +140,27 @@ function panels(drawing: Drawing, size: Size): Plot.PlotOptions {
   };
 }
 
-/** The first and the last instant below the lowest panels, each within its panel. */
+/** The first and the last instant below the lowest panels, each within its panel; of ages, all that have room. */
 function ends(drawing: Drawing): Plot.Markish[] {
   const times = drawing.rows.map(timeOf);
-  const tick = (time: number, textAnchor: 'start' | 'end'): Plot.Markish =>
-    Plot.axisX([new Date(time)], { textAnchor, tickSize: 0, label: null, tickFormat: timeTick(drawing) });
-  return [tick(Math.min(...times), 'start'), tick(Math.max(...times), 'end')];
+  const tick = (at: readonly number[], textAnchor: 'start' | 'middle' | 'end'): Plot.Markish =>
+    Plot.axisX(
+      at.map((time) => new Date(time)),
+      { textAnchor, tickSize: 0, label: null, tickFormat: timeTick(drawing) },
+    );
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const between =
+    drawing.chart.unit === 'age' ? apart(times).filter((time) => time > first && time < last) : [];
+  return [tick([first], 'start'), tick(between, 'middle'), tick([last], 'end')];
+}
+
+/** Those of some instants that lie a seventh of their range or more before the next one, and the last one. */
+function apart(times: readonly number[]): number[] {
+  const [last, ...others] = [...new Set(times)].sort((a, b) => b - a);
+  const kept = last === undefined ? [] : [last];
+  const gap = (Math.max(...times) - Math.min(...times)) / 7;
+  for (const time of others) if (Number(kept.at(-1)) - time >= gap) kept.push(time);
+  return kept;
 }
 
 /**

@@ -22,7 +22,8 @@ const chartSpec = z.strictObject({
   text: z.string().optional(),
   /** Describes each row, or the last point of each line, to readers who do not see the chart. */
   description: z.string().optional(),
-  unit: z.enum(['month', 'day']).default('month'),
+  /** What the moments of lines are; an age is a date that many days after 1970-01-01. */
+  unit: z.enum(['month', 'day', 'age']).default('month'),
   axis: z.enum(Object.keys(AXES) as (keyof typeof AXES)[]).default('count'),
   /** Label of the axis of ranges, noun of the values that they rest on, and a reference for ranges and lines. */
   label: z.string().default(''),

@@ -86,3 +86,17 @@ describe('a line over time', () => {
     expect(drawn(close, { reference: 100 }).ticks[0]).toBeGreaterThan(90);
   });
 });
+
+describe('panels by age', () => {
+  it('have the ages below them that have room', () => {
+    const rows = [0, 7, 14, 30, 60, 90, 180].map((day) => ({
+      ...{ moment: new Date(day * 86_400_000), value: day / 200, series: 'sold', panel: 'copart.com' },
+      ...{ domain_id: null, interval_low: null, interval_high: null, description: String(day) },
+    }));
+    const chart = chartWith({ kind: 'panels', unit: 'age', axis: 'share' });
+    const { document } = parseHTML(String(overTime({ chart, title: 't', rows, format: String })));
+    const ticks = [...document.querySelectorAll('.wide [aria-label="x-axis tick label"] text')];
+    expect(ticks.map((tick) => tick.textContent)).toEqual(['0', '90', '60', '30', '180']);
+    expect(document.querySelector('.wide desc')?.textContent).toBe('Lines by day for copart.com. 180');
+  });
+});

@@ -124,3 +124,24 @@ describe('the models most traded', () => {
     ]);
   });
 });
+
+describe('the shares sold by day', () => {
+  it('are two lines for each source that begin with the listing, as far as they are known', async () => {
+    const found = await answer(
+      'sold_by_day',
+      `create table sold_by_day as
+      select 'source' as level, domain_id, 'copart_com' as domain_name, day, 50 as lots, sold, sold - 0.01 as sold_low,
+        sold + 0.01 as sold_high, sold + 0.2 as sold_at_most, sold as sold_at_most_low, sold + 0.3 as sold_at_most_high
+      from (values (3, 7, 0.1), (3, 14, 0.2), (3, 30, null), (1, 7, null)) as t(domain_id, day, sold)
+      union all select 'make', 3, 'copart_com', 7, 50, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1`,
+    );
+    const lines = found.map((row) => [row.day, row.counted, row.value && Number(row.value), row.domain_id]);
+    const gone = 'sold, or left the feed unsold';
+    expect(lines).toEqual([
+      [7, 'sold', null, null],
+      [7, gone, null, null],
+      ...[0, 0.1, 0.2, null].map((value, i) => [[0, 7, 14, 30][i], 'sold', value, null]),
+      ...[0, 0.3, 0.4, null].map((value, i) => [[0, 7, 14, 30][i], gone, value, null]),
+    ]);
+  });
+});

@@ -122,17 +122,17 @@ describe('the numbers behind the charts', () => {
       );
   });
 
-  it('are the days of days_on_market', async () => {
+  it('are the lots of days_on_market', async () => {
     const rows = await ask(
       'current',
-      "select level, lots, sold, days_p25 from {days_on_market} where level not in ('make', 'model') and lots > 0",
+      "select level, lots, sold from {days_on_market} where level not in ('make', 'model') and lots > 0",
     );
-    for (const [level, by] of [
-      ['source', 'source'],
-      ['title', 'title'],
-      ['estimate', 'what it is estimated to bring'],
-    ]) {
-      const table = tableOf(document, `Days until a lot is sold, by ${by}`);
+    for (const [level, title] of [
+      ['source', 'Days until a lot is sold, by source'],
+      ['title', 'Lots that are sold within 60 days, by title'],
+      ['estimate', 'Lots that are sold within 60 days, by what they are estimated to bring'],
+    ] as const) {
+      const table = tableOf(document, title);
       expect(table.map((row) => row.slice(1, 3).join()).sort()).toEqual(
         rows
           .filter((row) => row.level === level)
@@ -305,6 +305,9 @@ describe('the charts', () => {
   it('say if there is not enough data', () => {
     expect(figureOf(document, 'Price by main damage, against sound lots').textContent).toContain(
       'No damage has enough prices yet',
+    );
+    expect(figureOf(document, 'Share of lots that are sold by day, by source').textContent).toContain(
+      'No source has enough lots yet',
     );
   });
 

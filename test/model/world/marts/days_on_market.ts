@@ -1,20 +1,22 @@
-import type { OracleAttempt } from '../../oracle-attempts.js';
-import { instantOf, type LotOfNight, type MartRow, type WorldNight } from '../night.js';
-import { groupBy, median, percentile } from '../statistics.js';
-import { brandOf } from './lot_breakdown.js';
-import { attempts, names } from './sales.js';
+import type { LotOfNight, MartRow, WorldNight } from '../night.js';
+import { median, percentile } from '../statistics.js';
+import {
+  createdAt,
+  daysBetween,
+  groupsOf,
+  type Life,
+  leavings,
+  salesOf,
+  spanOf,
+  watched,
+  waysSince,
+} from './lot_days.js';
+import { names } from './sales.js';
+import { agesOf, type Incidence, incidence } from './sold_by_day.js';
 
-const DAY = 86_400_000;
 const Z = 1.959963984540054;
 
-/** The ages, in days, at which a lot was watched, and whether it was sold or left at the last of them. */
-interface Life {
-  readonly first: number;
-  readonly last: number;
-  readonly end: 'sold' | 'left' | 'open';
-}
-
-/** The share of lots that are unsold after an age, with its interval. */
+/** The share of lots that are unsold after an age if none left, with its interval. */
 interface Point {
   readonly age: number;
   readonly unsold: number;
@@ -40,32 +42,11 @@ function* curve(lives: readonly Life[], least: number): Generator<Point> {
   }
 }
 
-/** Whole days (UTC) between two instants; empty if one is unknown or they are in the wrong order. */
-function daysBetween(from: number | null, to: number | null): number[] {
-  if (from === null || to === null) return [];
-  const days = Math.floor(to / DAY) - Math.floor(from / DAY);
-  return days < 0 ? [] : [days];
-}
-
-const createdAt = ({ raw }: LotOfNight): number | null => instantOf(raw.created_at);
-
 /** What is known of sold, open and left lots, watched or not. */
 function known(night: WorldNight, leftAt: ReadonlyMap<number, number | null>) {
   const { minimumGroup: least, now } = night;
-  const sale = new Map(
-    attempts(night)
-      .filter(({ outcome }) => outcome === 'sold')
-      .map((attempt) => [attempt.lot.id, attempt]),
-  );
-  // The vehicle's way to a sale begins when the first of its lots on that way is put up.
-  const wayOf = ({ lot, round }: OracleAttempt): string => `${lot.vehicle} ${round}`;
-  const firstLots = new Map<string, number>();
-  for (const attempt of attempts(night)) {
-    const served = night.lots.get(attempt.lot.id);
-    const at = served === undefined ? null : createdAt(served);
-    const way = wayOf(attempt);
-    if (at !== null) firstLots.set(way, Math.min(at, firstLots.get(way) ?? at));
-  }
+  const sale = salesOf(night);
+  const waySince = waysSince(night);
   return (group: readonly LotOfNight[]): MartRow => {
     const sold = group.flatMap((served) => {
       const attempt = sale.get(served.lot.id);
@@ -74,9 +55,7 @@ function known(night: WorldNight, leftAt: ReadonlyMap<number, number | null>) {
     const days = sold.flatMap(({ served, attempt }) => daysBetween(createdAt(served), attempt.saleDate));
     const left = group.filter(({ lot }) => lot.archived);
     const open = group.filter(({ lot }) => !lot.archived && !sale.has(lot.id));
-    const wayDays = sold.flatMap(({ attempt }) =>
-      daysBetween(firstLots.get(wayOf(attempt)) ?? null, attempt.saleDate),
-    );
+    const wayDays = sold.flatMap(({ attempt }) => daysBetween(waySince(attempt), attempt.saleDate));
     const wayTries = sold.reduce((sum, { attempt }) => sum + attempt.vehicleAttempt, 0);
     const tries = sold.reduce((sum, { attempt }) => sum + attempt.attempt, 0);
     return {
@@ -106,90 +85,55 @@ function known(night: WorldNight, leftAt: ReadonlyMap<number, number | null>) {
 
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const { domain, manufacturer, model } = names(night);
-  // The lake knows when a lot left, for some lots from the feed and for others from the archive feed.
-  const leftAt = new Map(
-    (await night.rows('lots')).map((row) => [Number(row.lot_id), row.archived_at as number | null]),
-  );
-  const knownOf = known(night, leftAt);
-  const bands = new Map(
-    (await night.rows('price_estimates')).map((row) => [
-      Number(row.lot_id),
-      row.estimate_band as string | null,
-    ]),
-  );
-  const soldAt = new Map(
-    attempts(night)
-      .filter(({ outcome }) => outcome === 'sold')
-      .map(({ lot, saleDate }) => [lot.id, saleDate]),
-  );
-  const day = (instant: number): number => Math.floor(instant / DAY);
-
-  function lifeOf(served: LotOfNight, from: number, to: number): Life | undefined {
-    const { lot } = served;
-    const created = createdAt(served);
-    if (created === null) return undefined;
-    const left = lot.archived ? (leftAt.get(lot.id) ?? null) : null;
-    const sold = soldAt.get(lot.id);
-    const wholeDays = { first: day(from) + 1, last: day(to) - 1 };
-    const [ended, end] = sold === undefined ? ([left, 'left'] as const) : ([sold, 'sold'] as const);
-    const isSeen = ended !== null && day(ended) <= wholeDays.last;
-    const first = Math.max(0, wholeDays.first - day(created));
-    const last = (isSeen ? day(ended) : wholeDays.last) - day(created);
-    return last < first ? undefined : { first, last, end: isSeen ? end : 'open' };
-  }
-
-  const spans = new Map(
-    night.world.spans.filter(({ domain }) => domain !== 12).map((span) => [span.domain, span]),
-  );
-  return [...groupBy(night.lots.values(), ({ lot }) => String(lot.domain))].flatMap(([key, lots]) => {
-    const source = Number(key);
-    const span = spans.get(source);
-    const makeOf = ({ vehicle }: LotOfNight): number | null => vehicle.manufacturer?.id ?? null;
-    const levels = [
-      ['source', groupBy(lots, () => '')],
-      ['make', groupBy(lots, (lot) => JSON.stringify([makeOf(lot)]))],
-      ['model', groupBy(lots, (lot) => JSON.stringify([makeOf(lot), lot.vehicle.model?.id ?? null]))],
-      ['title', groupBy(lots, ({ raw }) => brandOf(raw))],
-      ['estimate', groupBy(lots, ({ lot }) => bands.get(lot.id) ?? 'unknown')],
-    ] as const;
-    return levels.flatMap(([level, groups]) =>
-      [...groups].map(([name, group]): MartRow => {
-        const lives = group.flatMap((lot) =>
-          span === undefined ? [] : (lifeOf(lot, span.from, span.to) ?? []),
-        );
-        const count = (end: Life['end']): number => lives.filter((life) => life.end === end).length;
-        const points = count('sold') < night.minimumGroup ? [] : [...curve(lives, night.minimumGroup)];
-        const reach = (share: number, of: 'unsold' | 'low' | 'high'): number | null =>
-          points.find((point) => point[of] <= share + 1e-9)?.age ?? null;
-        const [make = null, modelId = null]: (number | null)[] =
-          level === 'make' || level === 'model' ? JSON.parse(name) : [];
-        return {
-          level,
-          domain_id: source,
-          domain_name: domain.get(source) ?? null,
-          manufacturer_id: make,
-          manufacturer_name: make === null ? null : (manufacturer.get(make) ?? null),
-          model_id: modelId,
-          model_name: modelId === null ? null : (model.get(modelId) ?? null),
-          title_brand: level === 'title' ? name : null,
-          estimate_band: level === 'estimate' ? name : null,
-          observed_from: span?.from ?? null,
-          observed_to: span?.to ?? null,
-          lots: span === undefined ? null : lives.length,
-          sold: span === undefined ? null : count('sold'),
-          left_lots: span === undefined ? null : count('left'),
-          days_p25: reach(0.75, 'unsold'),
-          days_p25_low: reach(0.75, 'low'),
-          days_p25_high: reach(0.75, 'high'),
-          days_median: reach(0.5, 'unsold'),
-          days_median_low: reach(0.5, 'low'),
-          days_median_high: reach(0.5, 'high'),
-          days_p75: reach(0.25, 'unsold'),
-          days_p75_low: reach(0.25, 'low'),
-          days_p75_high: reach(0.25, 'high'),
-          ...knownOf(group),
-        };
-      }),
-    );
+  const { minimumGroup: least } = night;
+  const knownOf = known(night, await leavings(night));
+  const watch = await watched(night);
+  return (await groupsOf(night)).map(({ key, lots }): MartRow => {
+    const span = spanOf(night, key.domain_id);
+    const lives = lots.flatMap((lot) => watch(lot) ?? []);
+    const count = (end: Life['end']): number => lives.filter((life) => life.end === end).length;
+    const isEnough = count('sold') >= least;
+    const points = isEnough ? [...curve(lives, least)] : [];
+    const unsold = (share: number, of: 'unsold' | 'low' | 'high'): number | null =>
+      points.find((point) => point[of] <= share + 1e-9)?.age ?? null;
+    const ages = isEnough ? agesOf(lives) : [];
+    const shares = ages.flatMap((_, age) => incidence(ages, age, least) ?? []);
+    const sold = (share: number, of: keyof Incidence['sold']): number | null => {
+      const age = shares.findIndex(
+        ({ sold }) => (sold[of] ?? (of === 'high' ? sold.share : -1)) >= share - 1e-9,
+      );
+      return age < 0 ? null : age;
+    };
+    return {
+      ...key,
+      domain_name: domain.get(key.domain_id) ?? null,
+      manufacturer_name:
+        key.manufacturer_id === null ? null : (manufacturer.get(key.manufacturer_id) ?? null),
+      model_name: key.model_id === null ? null : (model.get(key.model_id) ?? null),
+      observed_from: span?.from ?? null,
+      observed_to: span?.to ?? null,
+      lots: span === undefined ? null : lives.length,
+      sold: span === undefined ? null : count('sold'),
+      left_lots: span === undefined ? null : count('left'),
+      quarter_sold_by: sold(0.25, 'share'),
+      quarter_sold_by_low: sold(0.25, 'high'),
+      quarter_sold_by_high: sold(0.25, 'low'),
+      half_sold_by: sold(0.5, 'share'),
+      half_sold_by_low: sold(0.5, 'high'),
+      half_sold_by_high: sold(0.5, 'low'),
+      three_quarters_sold_by: sold(0.75, 'share'),
+      three_quarters_sold_by_low: sold(0.75, 'high'),
+      three_quarters_sold_by_high: sold(0.75, 'low'),
+      days_p25: unsold(0.75, 'unsold'),
+      days_p25_low: unsold(0.75, 'low'),
+      days_p25_high: unsold(0.75, 'high'),
+      days_median: unsold(0.5, 'unsold'),
+      days_median_low: unsold(0.5, 'low'),
+      days_median_high: unsold(0.5, 'high'),
+      days_p75: unsold(0.25, 'unsold'),
+      days_p75_low: unsold(0.25, 'low'),
+      days_p75_high: unsold(0.25, 'high'),
+      ...knownOf(lots),
+    };
   });
 }
