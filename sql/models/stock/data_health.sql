@@ -186,7 +186,7 @@ source_weeks as (
         count(*) filter (where is_outlier) as outliers
     from sales
     cross join dim_settings
-    where outcome <> 'upcoming' and days_between(sale_date, as_of) between 3 and 93
+    where outcome <> 'upcoming' and sale_date <= as_of - interval '3' day and days_between(sale_date, as_of) <= 93
     group by all
 ),
 parts_of_weeks as (
@@ -212,13 +212,13 @@ compared_weeks as (
 ),
 source_shares as (
     -- a week alarms if chance does not explain by how much it exceeds the weeks before: Wilson's bounds of both shares at
-    -- three standard deviations do not meet, and three points lie between the shares
+    -- three standard deviations do not meet, and five points lie between the shares
     select
         source || ', week of ' || cast(cast(run_day - interval '9' day - 7 * weeks_ago * interval '1' day as date) as string)
             as subject,
         metric,
         share,
-        weeks_ago = 0 and whole >= 20 and share >= share_before + 0.03
+        weeks_ago = 0 and whole >= 20 and share >= share_before + 0.05
             and (share + 4.5 / whole - 3 * sqrt(share * (1 - share) / whole + 2.25 / (whole * whole))) / (1 + 9 / whole)
             > (
                 share_before + 4.5 / whole_before

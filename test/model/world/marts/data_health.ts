@@ -49,7 +49,8 @@ const dayOf = (at: number): number => Math.floor(at / DAY);
 function sharesOf(night: WorldNight): Figure[] {
   const age = ({ saleDate }: OracleAttempt): number => dayOf(night.now) - dayOf(saleDate);
   const past = attempts(night).filter(
-    (attempt) => attempt.outcome !== 'upcoming' && age(attempt) >= 3 && age(attempt) <= 93,
+    (attempt) =>
+      attempt.outcome !== 'upcoming' && night.now - attempt.saleDate >= 3 * DAY && age(attempt) <= 93,
   );
   const { domain } = names(night);
   const kinds: readonly [string, (of: OracleAttempt) => boolean, (of: OracleAttempt) => boolean][] = [
@@ -75,7 +76,7 @@ function sharesOf(night: WorldNight): Figure[] {
           ago === 0 &&
           week.whole >= 20 &&
           before.whole > 0 &&
-          week.part / week.whole >= before.part / before.whole + 0.03 &&
+          week.part / week.whole >= before.part / before.whole + 0.05 &&
           bounds(week)[0] > bounds(before)[1];
         if (week.whole === 0) return [];
         return [[`${source}, week of ${first}`, metric, week.part / week.whole, 'share, 0 to 1', isHigh]];
