@@ -1,7 +1,8 @@
--- The last 250 trusted auction prices with the estimates that do not know them.
+-- The last 250 trusted auction prices that are not doubted, with the estimates that do not know them.
 with priced as (
     select *, row_number() over (order by priced_at desc, lot_id) as place
     from price_estimates
+    anti join price_doubts using (lot_id)
     where market = 'auction' and price is not null and estimate > 0
 )
 select

@@ -1,5 +1,5 @@
 -- The priced lots of a model that are most like a car: by year, distance, damage and title. Without a value of the car no
--- lot is more like it than another.
+-- lot is more like it than another. A doubted price is no evidence.
 select
     p.year,
     p.odometer_km as km,
@@ -16,6 +16,7 @@ select
     end as link
 from price_inputs as p
 inner join lots as l using (lot_id)
+anti join price_doubts using (lot_id)
 where p.market = $market and p.currency = $currency and p.price is not null
     and p.manufacturer_id = $make and p.model_id = $model and p.lot_id is distinct from $lot_id
 order by

@@ -14,6 +14,7 @@ select
         '; ',
         case
             when e.reason is not null then 'no estimate: ' || replace(e.reason, '_', ' ')
+            when d.reason is not null then 'its price is doubted: ' || replace(d.reason, '_', ' ')
             when e.is_unreliable then 'unreliable: such estimates were far off in the back-test'
             when not e.is_currency_known then 'what it would bring in this currency; that of the lot is not known'
             when e.market = 'asking' then 'an asking price, not a sale'
@@ -42,6 +43,7 @@ select
 from price_estimates as e
 inner join price_inputs as p using (lot_id)
 inner join lots as l using (lot_id)
+left join price_doubts as d on d.lot_id = e.lot_id
 left join vehicles as v on v.vehicle_id = l.vehicle_id
 left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = p.manufacturer_id
 left join dim_models as model_names on model_names.model_id = p.model_id

@@ -68,6 +68,7 @@ const TITLES = {
   market: 'Market: estimates, and what reads them',
   stock: 'Stock: what is on offer, and what became of it',
   reports: 'Reports: what history and inspection reports say',
+  offers: 'Offers: what estimates rest on, and which prices are doubted',
   shared: 'Shared: names, groups and settings',
   seeds: 'Seeds: assumptions in tables',
 } as const;

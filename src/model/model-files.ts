@@ -41,7 +41,7 @@ const column = z.strictObject({
 export const definition = z.strictObject({
   /**
    * How it exists: as a Parquet file of the snapshot (the default), as a view that is computed when it is asked, or as
-   * none, a view of the run alone, which models after it read.
+   * none, a step of the run alone, which models after it read: a view, or a file if several models read it.
    */
   exists: z.enum(['file', 'view', 'none']).optional(),
   /** The question that the model answers, and by which rules. */
@@ -70,9 +70,19 @@ export type ModelTest = Readonly<z.output<typeof modelTest>>;
 
 /**
  * The layers of lotlake's models, each a folder of `sql/models`. A model reads its own layer and those before it; seeds
- * are before all. The examples are computed where the configuration names them.
+ * are before all. `offers` ends with the prices that are doubted, so that all after it leave them out. The examples are
+ * computed where the configuration names them.
  */
-export const LAYERS = ['seeds', 'shared', 'sales', 'stock', 'reports', 'market', 'examples'] as const;
+export const LAYERS = [
+  'seeds',
+  'shared',
+  'offers',
+  'sales',
+  'stock',
+  'reports',
+  'market',
+  'examples',
+] as const;
 
 /** A layer, see {@link LAYERS}. */
 export type Layer = (typeof LAYERS)[number];

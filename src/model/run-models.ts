@@ -51,6 +51,7 @@ export async function runModels(
   );
   const known = new Set(existing.map((table) => String(table.name)));
   const models = await orderedModels(connection, options.models ?? readModels(), known);
+  const shared = sharedSteps(models);
   await createFunctions(connection, 'values');
   if (known.has(SETTINGS)) await createFunctions(connection, 'enough');
   let done = 0;
@@ -58,7 +59,7 @@ export async function runModels(
     const read = model.references.flatMap((name) => running.get(name) ?? []);
     const work = async (free: DuckDBConnection, isAgain: boolean): Promise<ModelResult> => {
       options.onModel?.(model.name, done, models.length);
-      const result = await runModel(free, model, options, isAgain);
+      const result = await runModel(free, model, options, isAgain, shared.has(model.name));
       done++;
       return result;
     };
@@ -72,7 +73,10 @@ export async function runModels(
     connection.run('detach database if exists fit').catch(() => undefined),
   );
   const ofRun = models.filter(({ exists }) => exists === 'none').map(({ name }) => name);
-  for (const name of ofRun.toReversed()) await connection.run(`drop view ${identifier(name)}`);
+  for (const name of ofRun.toReversed()) {
+    await connection.run(`drop view ${identifier(name)}`);
+    if (shared.has(name)) remove(join(options.target, name));
+  }
   return results.filter(({ name }) => !ofRun.includes(name));
 }
 
@@ -86,6 +90,13 @@ export async function orderedModels(
   known: ReadonlySet<string>,
 ): Promise<readonly (Model & ModelNode)[]> {
   return planModels(await withReferences(connection, models), known);
+}
+
+/** Names of the steps of a run that several of its models read; each is computed once, and not by every reader. */
+export function sharedSteps(models: readonly (Model & Partial<ModelNode>)[]): ReadonlySet<string> {
+  const readersOf = (name: string) => models.filter(({ references = [] }) => references.includes(name));
+  const steps = models.filter(({ exists }) => exists === 'none').map(({ name }) => name);
+  return new Set(steps.filter((name) => readersOf(name).length > 1));
 }
 
 /** A model with the names that it reads, lower case. */
@@ -131,17 +142,25 @@ async function runModel(
   model: Model & ModelNode,
   { target, parquet }: RunModelsOptions,
   sortsApart: boolean,
+  isShared: boolean,
 ) {
   const { name, key, sql, references } = model;
   try {
     const started = performance.now();
+    const folder = join(target, name);
+    if (isShared) {
+      makeFolder(folder);
+      const file = join(folder, 'data_0.parquet');
+      await connection.run(`copy (\n${sql}\n) to ${literal(file)} (${parquet(model)})`);
+      await connection.run(viewOn(target, { name, partitioned: false }));
+      return { name, key, rows: 0, ms: Math.round(performance.now() - started) };
+    }
     if (model.exists === 'view' || model.exists === 'none') {
       if (model.isOwn) await assertColumns(connection, model);
       await connection.run(`create or replace view ${identifier(name)} as\n${sql}`);
       const view = { key: [...key], sql, reads: [...references] };
       return { name, key, view, rows: 0, ms: Math.round(performance.now() - started) };
     }
-    const folder = join(target, name);
     if (model.isOwn) await assertColumns(connection, model);
     makeFolder(folder);
     const count = await writeSorted(connection, model, folder, parquet(model), sortsApart);

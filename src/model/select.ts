@@ -27,10 +27,9 @@ export function selectModels<M extends ModelNode & Pick<Model, 'isFitted' | 'exi
   }
   const isView = (name: string) =>
     models.some((model) => model.name === name && (model.exists ?? 'file') !== 'file');
+  if (models.some(({ name, isFitted }) => isFitted && found.has(name))) found.add(FITTED);
   for (const name of found) for (const read of reads(name)) if (isView(read)) found.add(read);
-  const chosen = models.filter(({ name }) => found.has(name));
-  const needsFit = chosen.some(({ isFitted }) => isFitted);
-  return models.filter((model) => chosen.includes(model) || (needsFit && model.name === FITTED));
+  return models.filter(({ name }) => found.has(name));
 }
 
 /** Adds a name, and every name that `next` reaches from it. */

@@ -6,6 +6,7 @@ import { runSpark, type SparkOptions, type SparkResult } from '../spark/run-spar
 import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
 import type { Model } from './model-files.js';
 import { SETTINGS } from './references.js';
+import { type ModelNode, sharedSteps } from './run-models.js';
 import { failuresOf, type PlannedTest } from './test-sql.js';
 
 /** A table of a snapshot, and where Spark reads it. */
@@ -25,7 +26,7 @@ export interface SparkModels {
   /** Tables and seeds of the snapshot. */
   readonly tables: readonly SparkTable[];
   /** Models to compute, each after those that it reads. */
-  readonly models: readonly Model[];
+  readonly models: readonly (Model & Partial<ModelNode>)[];
   /** Data tests in groups: those of each model or seed, and each check alone. */
   readonly tests: readonly (readonly PlannedTest[])[];
   /** URL of the folder in which each model becomes a folder of Parquet files. */
@@ -71,12 +72,13 @@ function sparkType(type: string): string {
  */
 export async function runSparkModels({ tables, models, tests, target }: SparkModels, options: SparkOptions) {
   const ofSettings = tables.some(({ name }) => name === SETTINGS) ? [functionsOf('enough')] : [];
+  const shared = sharedSteps(models);
   const steps = [
     {
       name: 'the tables of the snapshot',
       statements: [functionsOf('names'), functionsOf('values'), ...tables.map(viewOn), ...ofSettings],
     },
-    ...models.map((model) => write(model, target)),
+    ...models.map((model) => write(model, target, shared.has(model.name))),
     ...tests.map((planned) => ({ name: nameOf(planned), query: failuresOf(planned) })),
   ];
   const answers = new Map((await runSpark(steps, options)).map((answer) => [answer.name, answer]));
@@ -129,11 +131,17 @@ function parquetView(name: string, options: Readonly<Record<string, string>>, sc
   return `create temporary view ${identifier(name)} ${schema} using parquet options (${list.join(', ')})`;
 }
 
-/** The step that writes a model into its folder, sorted by its key, and makes a view on it, or the view alone. */
-function write(model: Model, target: string): SparkStep {
+/**
+ * The step that writes a model into its folder, sorted by its key, and makes a view on it, or the view alone. Spark keeps
+ * the rows of a view that several models read.
+ */
+function write(model: Model, target: string, isShared: boolean): SparkStep {
   const { name, sql, key } = model;
-  if (!isWritten(model))
-    return { name: stepOf(name), statements: [`create temporary view ${identifier(name)} as\n${sql}`] };
+  if (!isWritten(model)) {
+    const view = `create temporary view ${identifier(name)} as\n${sql}`;
+    const keep = isShared ? [`cache lazy table ${identifier(name)}`] : [];
+    return { name: stepOf(name), statements: [view, ...keep] };
+  }
   const path = `${target}/${name}`;
   const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
   return {

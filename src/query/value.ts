@@ -7,7 +7,7 @@ import { ask } from './ask.js';
 
 /** Tables and marts that the queries of `sql/value` read. */
 export const VALUE_READS =
-  'price_estimates price_factors price_accuracy price_inputs lots vehicles dim_manufacturers dim_models dim_damages dim_titles dim_settings';
+  'price_estimates price_factors price_accuracy price_inputs price_doubts lots vehicles dim_manufacturers dim_models dim_damages dim_titles dim_settings';
 
 const amount = z.number().nullable();
 

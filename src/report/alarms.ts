@@ -39,6 +39,9 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
     `the service cannot serve ${counted(value, 'record')}; its warnings and lotlake rejects say which`,
   oversized_records: (value) =>
     `${counted(value, 'record')} ${value === 1 ? 'is' : 'are'} larger than largestRecord allows and left out whole; lotlake rejects says which, and how large`,
+  no_result_share: (value) => `${percent(value)} of the past auctions have no result`,
+  no_amount_share: (value) => `${percent(value)} of the sales have no amount`,
+  outlier_share: (value) => `${percent(value)} of the prices are doubted; outlier_reason of sales says why`,
   null_share: (value) => `${percent(value)} of the rows have no value`,
 };
 

@@ -182,7 +182,7 @@ describe('an amount of unknown currency', () => {
     const lots = [
       ...american(),
       ...canadian(),
-      ...sold([1, 2, 3, 4, 5], country(null)),
+      ...sold([2, 3, 4, 5, 6], country(null)),
       lot({ lot_id: 900, domain_id: 12, buy_now: 7000, lot: 'a' }),
     ].map((row): Given => ({ lot: `n-${row.lot_id}`, ...row }));
     const inspections = lots.map((row) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UNSERVED } from '../../src/load/check-page.js';
-import { apart, base, lot } from './cases.js';
+import { apart, base, lot, SOLD } from './cases.js';
 import { type Given, openMarts } from './support.js';
 
 const marts = openMarts('data_health');
@@ -247,4 +247,100 @@ describe('data_health', () => {
       ['r2', 'lots.title_name', 0.5, false],
     ]);
   });
+});
+
+describe('the results of a source', () => {
+  const { compute, query } = openMarts('data_health');
+  const NIGHT = Date.UTC(2026, 8, 10, 2);
+  const DAY = 86_400_000;
+  const day = (place: number): string => new Date(NIGHT + place * DAY).toISOString();
+
+  /** Ten auctions a day of two sources in the 91 days before a night, `resultOf` each by source and day of the auction. */
+  const nightOf = (night: number, resultOf: (source: number, auction: number, i: number) => Given) =>
+    compute(
+      apart({
+        runs: [
+          { run_id: 'r', pipeline: 'nightly', started_at: day(night), minimum_group: 5, relisting_days: 30 },
+        ],
+        passes: [
+          {
+            pass_id: 'p',
+            run_id: 'r',
+            stream: 'cars',
+            kind: 'full',
+            state: 'sealed',
+            complete: true,
+            records: 1,
+            drift: '[]',
+            started_at: day(night),
+          },
+        ],
+        vehicles: base.vehicles,
+        lots: [1, 3].flatMap((domain_id) =>
+          Array.from({ length: 910 }, (_, i) => {
+            const auction = night - 91 + Math.floor(i / 10);
+            return lot({
+              ...{ lot_id: domain_id * 10_000 + i, domain_id, domain_name: `source_${domain_id}` },
+              ...{
+                sale_date: day(auction - 0.5),
+                status_id: i % 2 === 0 ? SOLD : 8,
+                final_bid: 2_000 + 50 * (i % 7),
+              },
+              ...resultOf(domain_id, auction, i),
+            });
+          }),
+        ),
+      }),
+    );
+  const alarms = async () =>
+    (
+      await query(`select subject || ' ' || metric as alarm from data_health
+      where is_alarm and is_current and metric like '%share' and metric <> 'null_share' order by 1`)
+    ).map(({ alarm }) => alarm);
+
+  it('raise an alarm within a week after they stop, and none before', async () => {
+    const stopped = (source: number, auction: number): Given =>
+      source === 3 && auction > 0 ? { status_id: 3, final_bid: null } : {};
+    const raised: number[] = [];
+    for (const night of [0, 2, 4, 5, 6, 7, 14]) {
+      await nightOf(night, stopped);
+      const found = await alarms();
+      if (found.length > 0) raised.push(night);
+      for (const alarm of found)
+        expect(alarm).toMatch(/^source_3 \(3\), week of 2026-\d\d-\d\d no_result_share$/);
+    }
+    expect(raised).toEqual([4, 5, 6, 7, 14]);
+  }, 120_000);
+
+  it('raise an alarm if most never came', async () => {
+    await nightOf(0, (source, _, i) => (source === 3 && i % 3 > 0 ? { status_id: 3, final_bid: null } : {}));
+    expect(await alarms()).toEqual(['source_3 (3) no_result_share']);
+  }, 60_000);
+
+  it('raise none for what chance explains, or for what was always so', async () => {
+    await nightOf(0, (_, auction, i) => ((i * 7) % 10 === 1 && auction % 2 === 0 ? { status_id: 3 } : {}));
+    expect(await alarms()).toEqual([]);
+    // 3 of the 70 auctions of the week, after 0 of 840
+    await nightOf(0, (_, auction, i) => (auction === -5 && i % 10 < 3 ? { status_id: 3 } : {}));
+    expect(await alarms()).toEqual([]);
+  }, 120_000);
+
+  it('raise an alarm if sales lack amounts, or prices of a week are absurd', async () => {
+    await nightOf(0, (source, auction, i) =>
+      auction < -9 || i % 4 > 0 ? {} : { final_bid: source === 3 ? null : 1 },
+    );
+    const week = 'week of 2026-09-01';
+    expect(await alarms()).toEqual([
+      `source_1 (1), ${week} outlier_share`,
+      `source_3 (3), ${week} no_amount_share`,
+    ]);
+    const found = await query(
+      `select metric, value from data_health where subject = 'source_3 (3), ${week}' order by metric`,
+    );
+    expect(found).toMatchObject([
+      { metric: 'no_amount_share' },
+      { metric: 'no_result_share', value: 0 },
+      { metric: 'outlier_share', value: 0 },
+    ]);
+  }, 60_000);
 });

@@ -1,14 +1,14 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeScratch } from '../../src/config/owned.js';
 import { packageFile } from '../../src/config/package-root.js';
-import { openSession, type Session } from '../../src/duck/session.js';
-import { readLayer, readModels, readModelsOf } from '../../src/model/model-files.js';
+import { openSession, rows, type Session } from '../../src/duck/session.js';
+import { type Model, readLayer, readModels, readModelsOf } from '../../src/model/model-files.js';
 import { referencesOf } from '../../src/model/references.js';
-import { planModels } from '../../src/model/run-models.js';
+import { planModels, runModels, sharedSteps } from '../../src/model/run-models.js';
 
 let session: Session;
 let folder: string;
@@ -102,6 +102,45 @@ describe('planModels', () => {
     expect(
       gone.filter((name) => names.has(name) && !readLayer('examples').some((each) => each.name === name)),
     ).toEqual([]);
+  });
+});
+
+describe('a step of the run', () => {
+  const model = (name: string, sql: string, rest: Partial<Model> = {}): Model => ({
+    ...{
+      name,
+      sql,
+      description: 'd',
+      grain: 'g',
+      key: ['x'],
+      columns: { x: { description: 'n', tests: [] } },
+    },
+    ...{ tests: [], ...rest },
+  });
+
+  it('is computed once if several models read it, and leaves nothing behind', async () => {
+    const target = join(folder, 'marts');
+    const models = [
+      // a view would draw another number for each reader
+      model('drawn', 'select random() as x', { exists: 'none' }),
+      model('alone', 'select x from drawn', { exists: 'none' }),
+      model('first', 'select x from drawn'),
+      model('second', 'select x from alone'),
+    ];
+    const parquet = () => 'format parquet';
+    await runModels(session.connection, { target, parquet, models });
+    const [row] = await rows(session.connection, 'select (from first) = (from second) as is_same');
+    expect(row).toEqual({ is_same: true });
+    expect(readdirSync(target).sort()).toEqual(['first', 'second']);
+  });
+
+  it('is shared only if it is read more than once', () => {
+    const reader = (name: string, ...references: string[]) => ({ ...model(name, ''), references });
+    const step = { ...reader('rounds', 'attempts'), exists: 'none' as const };
+    const attempts = { ...reader('attempts'), exists: 'none' as const };
+    const models = [attempts, step, reader('a', 'rounds'), reader('b', 'rounds')];
+    expect([...sharedSteps(models)]).toEqual(['rounds']);
+    expect([...sharedSteps(models.slice(0, 3))]).toEqual([]);
   });
 });
 

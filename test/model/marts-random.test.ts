@@ -230,7 +230,7 @@ function compared(row: Readonly<Record<string, unknown>>, key: RegExp): Record<s
   );
 }
 
-const KEY = /_id$|_name$|^month$|^damage_|^currency$/;
+const KEY = /_id$|_name$|^sale_month$|^damage_|^currency$/;
 
 async function byKey(mart: string, key: string): Promise<Record<string, unknown>> {
   const found = await texts(lake, `select *, cast(${key} as varchar) as key_text from ${mart}`);
@@ -265,7 +265,7 @@ describe('the marts and their rules in JavaScript', () => {
         expect(actual.map((row) => Object.values(row))).toEqual(expected);
         const trends = await byKey(
           'price_trends',
-          `month || ' ' || ${GROUP} || ',' || coalesce(cast(generation_id as varchar), 'null') || ${CURRENCY} || ']'`,
+          `sale_month || ' ' || ${GROUP} || ',' || coalesce(cast(generation_id as varchar), 'null') || ${CURRENCY} || ']'`,
         );
         expect(plain(trendsOf(given))).toEqual(trends);
         const damages = await byKey(

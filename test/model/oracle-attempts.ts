@@ -77,6 +77,14 @@ export interface OracleWorld {
   readonly prices: readonly OraclePrice[];
   readonly archivings: readonly OracleArchiving[];
   readonly vehicles: readonly OracleVehicle[];
+  /** What the model of prices expects of lots whose currency is known; empty if it fitted none. */
+  readonly estimates?: ReadonlyMap<number, OracleEstimate>;
+}
+
+/** The estimate of a lot without its own price, and whether the fit left that price out. */
+export interface OracleEstimate {
+  readonly estimate: number;
+  readonly isLeftOut: boolean;
 }
 
 export interface OracleAttempt {
@@ -90,7 +98,12 @@ export interface OracleAttempt {
   readonly reason: string;
   readonly amount: number | null;
   readonly price: number | null;
-  /** What proves a trusted price. */
+  readonly isTrusted: boolean;
+  /** Why its lot alone makes the amount doubtful, sold or not. */
+  readonly doubt: string | null;
+  /** Why the amount of a trusted sale is no price. */
+  readonly outlier: string | null;
+  /** What proves a trusted result. */
   readonly basis: string | null;
   readonly daysSince: number | null;
   readonly change: number | null;
@@ -132,8 +145,24 @@ export function attemptsOf(world: OracleWorld): OracleAttempt[] {
   return alone.map((attempt) => {
     const found = judged.get(attempt);
     if (found === undefined) throw new Error(`attempt ${attempt.attempt} of lot ${attempt.lot.id} is lost`);
-    return found;
+    const outlier = outlierOf(found, world.estimates?.get(found.lot.id));
+    return outlier === null ? found : { ...found, outlier, price: null, change: null };
   });
+}
+
+/** Why the amount of a trusted sale is no price; null if it is one. */
+function outlierOf(
+  { isTrusted, amount, doubt }: OracleAttempt,
+  expected: OracleEstimate | undefined,
+): string | null {
+  if (!isTrusted || amount === null) return null;
+  const ratio = expected === undefined ? null : amount / expected.estimate;
+  const isFar = ratio !== null && (ratio > 10 || ratio < 0.1);
+  if (doubt === 'hundred_times_entry' && ratio !== null && !isFar)
+    return expected?.isLeftOut ? 'left_out_by_fit' : null;
+  if (doubt !== null) return doubt;
+  if (isFar) return 'ten_times_estimate';
+  return expected?.isLeftOut ? 'left_out_by_fit' : null;
 }
 
 /**
@@ -182,7 +211,9 @@ function judgeVehicle(world: OracleWorld, attempts: readonly LotAttempt[]): [Lot
     vehicleAttempt += 1;
     const judged: OracleAttempt = {
       ...attempt,
-      ...(isUndone ? { outcome: 'not_sold', reason: 'offered_again', price: null, basis: null } : {}),
+      ...(isUndone
+        ? { outcome: 'not_sold', reason: 'offered_again', price: null, basis: null, isTrusted: false }
+        : {}),
       isObserved: world.spans.some(
         ({ domain, from, to }) =>
           domain === attempt.lot.domain && attempt.saleDate >= from && attempt.saleDate < to,
@@ -200,7 +231,22 @@ function judgeVehicle(world: OracleWorld, attempts: readonly LotAttempt[]): [Lot
 
 function attemptsOfLot(world: OracleWorld, lot: OracleLot): LotAttempt[] {
   const auctions: Entry[][] = [];
-  for (const day of daysOf(entriesOf(world, lot))) {
+  const entries = entriesOf(world, lot);
+  const lowest = Math.min(
+    ...entries.flatMap(({ isSettled, amount }) =>
+      isSettled && amount !== null && amount >= 2 ? [amount] : [],
+    ),
+  );
+  const doubtOf = (amount: number | null): string | null => {
+    if (amount !== null && amount < 2) return 'one_dollar';
+    return amount !== null && amount >= 50 * lowest && amount <= 200 * lowest ? 'hundred_times_entry' : null;
+  };
+  const settledAmount = (day: readonly Entry[]): number | null => {
+    const { amount } = heard(day);
+    const isPossible = amount !== null && amount >= 1 && amount <= 5_000_000;
+    return day[0]?.isSettled === true && isPossible && doubtOf(amount) === null ? amount : null;
+  };
+  for (const day of daysOf(entries)) {
     const [speaker] = day;
     const before = auctions.at(-1)?.[0];
     if (speaker === undefined) continue;
@@ -228,6 +274,9 @@ function attemptsOfLot(world: OracleWorld, lot: OracleLot): LotAttempt[] {
         reason,
         amount,
         price: isTrusted ? amount : null,
+        isTrusted,
+        doubt: doubtOf(amount),
+        outlier: null,
         basis: !isTrusted ? null : proof === 'none' ? '12_hours' : proof,
         daysSince: previous?.[0] === undefined ? null : dayOf(speaker.saleDate) - dayOf(previous[0].saleDate),
         change: own === null || before === null || outcome === 'upcoming' ? null : own - before,
@@ -248,12 +297,6 @@ function heard([speaker, second]: readonly Entry[]): { amount: number | null; pr
   const proofs: readonly Proof[] = ['buy_now', 'archive_feed', 'none'];
   const proof = proofs.find((p) => p === speaker.proof || p === second.proof) ?? 'none';
   return { amount: second.amount, proof };
-}
-
-function settledAmount(day: readonly Entry[]): number | null {
-  const { amount } = heard(day);
-  const isPossible = amount !== null && amount >= 1 && amount <= 5_000_000;
-  return day[0]?.isSettled === true && isPossible ? amount : null;
 }
 
 function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {

@@ -208,24 +208,25 @@ describe('selectModels', () => {
   const models = [
     node('a', 'lots'),
     node('b', 'a'),
-    node('price_inputs', 'a'),
+    { ...node('e', 'a'), exists: 'none' as const },
+    node('price_inputs', 'a', 'e'),
     { ...node('c', 'b', 'price_inputs'), isFitted: true },
     node('d', 'lots'),
   ];
   it.each([
     ['b', ['b']],
     ['B', ['b']],
-    ['a+', ['a', 'b', 'price_inputs', 'c']],
+    ['a+', ['a', 'b', 'e', 'price_inputs', 'c']],
     ['+b', ['a', 'b']],
-    ['+b+', ['a', 'b', 'price_inputs', 'c']],
+    ['+b+', ['a', 'b', 'e', 'price_inputs', 'c']],
     ['d, b', ['b', 'd']],
     ['d a', ['a', 'd']],
-    ['c', ['price_inputs', 'c']],
+    ['c', ['e', 'price_inputs', 'c']],
   ])('%s', (selection, names) => {
     expect(selectModels(models, selection).map(({ name }) => name)).toEqual(names);
   });
 
   it('names the known models', () => {
-    expect(() => selectModels(models, 'e+')).toThrow('there is no mart e');
+    expect(() => selectModels(models, 'f+')).toThrow('there is no mart f');
   });
 });

@@ -220,7 +220,8 @@ describe('sales', () => {
   it.each([
     [-250, 'out_of_bounds null'],
     [0.5, 'out_of_bounds null'],
-    [1, 'trusted 1'],
+    [1, 'trusted null'],
+    [2, 'trusted 2'],
     [5_000_000, 'trusted 5000000'],
     [99_999_999_999, 'out_of_bounds null'],
   ])('judges an amount of %s', async (bid, expected) => {

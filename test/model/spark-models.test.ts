@@ -75,6 +75,26 @@ describe('models on Spark', () => {
     expect(script).toContain(`insert overwrite directory 'file:/marts/sold' using parquet`);
   });
 
+  it('keep the rows of a step that several models read', async () => {
+    const step: Model = { ...sold, name: 'offers', exists: 'none' };
+    const reader = (name: string) => ({
+      ...sold,
+      name,
+      sql: 'select lot_id from offers',
+      references: ['offers'],
+    });
+    const models = [step, reader('a'), reader('b')];
+    const submit = answering('', '', `${ROW}{"rows":7}`, `${ROW}{"rows":7}`);
+    const results = await runSparkModels(
+      { tables: [lots], models, tests: [], target: 'file:/marts' },
+      { submit },
+    );
+    expect(results.models.map(({ name }) => name)).toEqual(['a', 'b']);
+    const script = readFileSync(join(folder.path, 'script.sql'), 'utf8');
+    expect(script).toContain('cache lazy table "offers"');
+    expect(script).not.toContain('file:/marts/offers');
+  });
+
   it.each([
     ['no row', ''],
     ['too few numbers', `${ROW}{"0":0}`],

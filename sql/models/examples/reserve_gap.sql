@@ -14,7 +14,7 @@ held_attempts as (
 gaps as (
     select *, amount - reserve as gap, (amount - reserve) / reserve as gap_share
     from held_attempts
-    where recency = 1 and is_observed and plausible_price(amount) is not null
+    where recency = 1 and is_observed and not is_outlier and plausible_price(amount) is not null
 ),
 outcomes as (
     select

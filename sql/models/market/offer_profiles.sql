@@ -22,8 +22,8 @@ held_lots as (
         count(*) filter (where is_observed and vehicle_attempt > 1) as relisted,
         max(sale_date) filter (where outcome = 'sold') as sold_at,
         max_by(is_observed, attempt) as is_last_observed,
-        -- 0 for an unknown amount, since max_by passes over a null in one engine alone
-        max_by(coalesce(amount, 0), attempt) as last_amount
+        -- 0 for an unknown or doubted amount, since max_by passes over a null in one engine alone
+        max_by(case when is_outlier then 0 else coalesce(amount, 0) end, attempt) as last_amount
     from sales
     where outcome in ('sold', 'not_sold', 'on_approval')
     group by lot_id

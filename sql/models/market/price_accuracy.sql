@@ -21,6 +21,9 @@ with judged as (
     from fit.backtest as backtest
     inner join fit.markets as markets on markets.number = backtest.market
     inner join price_inputs on price_inputs.lot_id = backtest.lot
+    left join price_doubts on price_doubts.lot_id = backtest.lot
+    -- a price that is merely unlikely is judged, too: without it, intervals would seem to hold more than they do
+    where coalesce(price_doubts.reason, 'left_out_by_fit') = 'left_out_by_fit'
 ),
 counted as (
     -- one row a level of one segment; the columns of the other segments are null

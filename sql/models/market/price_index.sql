@@ -108,7 +108,8 @@ segmented as (
         age_band,
         price
     from price_inputs
-    where price is not null
+    left join price_doubts using (lot_id)
+    where price is not null and reason is null
 ),
 medians as (
     -- one row a level of one segment and a month; the columns of the other segments are null

@@ -7,8 +7,10 @@ with described as (
         coalesce(vehicles.generation_id, vin_heads.generation_id) as generation_id,
         coalesce(vehicles.year, vin_heads.year) as year,
         case when rounds.evidence = 'archive_only' then currencies.currency else lot_groups.currency end as currency,
-        observed_spans.span is not null as is_observed
+        observed_spans.span is not null as is_observed,
+        case when rounds.trust_reason = 'trusted' then price_doubts.reason end as outlier_reason
     from rounds
+    left join price_doubts on price_doubts.lot_id = rounds.lot_id
     left join vehicle_facts as vehicles on vehicles.vehicle_id = rounds.vehicle_id
     left join dim_vin_heads as vin_heads
         on vin_heads.vin_head = case when vehicles.vehicle_id is null then rounds.vin_head end
@@ -43,15 +45,17 @@ select
     is_observed,
     currency,
     amount,
-    case when trust_reason = 'trusted' then amount end as price,
+    case when trust_reason = 'trusted' and outlier_reason is null then amount end as price,
     trust_reason = 'trusted' as is_trusted,
     trust_reason,
+    outlier_reason is not null as is_outlier,
+    outlier_reason,
     case
         when trust_reason = 'trusted' then case proof when 2 then 'buy_now' when 1 then 'archive_feed' else '12_hours' end
     end as trust_basis,
     days_since_previous,
-    amount - previous_amount as amount_change,
-    amount / previous_amount - 1 as amount_change_share
+    case when outlier_reason is null then amount - previous_amount end as amount_change,
+    case when outlier_reason is null then amount / previous_amount - 1 end as amount_change_share
 from described
 left join dim_sources using (domain_id)
 left join dim_manufacturers using (manufacturer_id)

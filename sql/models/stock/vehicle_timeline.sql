@@ -38,7 +38,7 @@ with evidence_of_lots as (
         null,
         null,
         amount,
-        coalesce(trust_basis, trust_reason)
+        coalesce(outlier_reason, trust_basis, trust_reason)
     from sales
     union all
     select

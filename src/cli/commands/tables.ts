@@ -9,7 +9,7 @@ import { command } from '../command.js';
 
 /** Layers in the order in which most people need them; tables come last. */
 const ORDER: readonly TableEntry['layer'][] = [
-  ...(['own', 'sales', 'market', 'stock', 'reports', 'shared', 'seeds'] as const),
+  ...(['own', 'sales', 'market', 'stock', 'reports', 'offers', 'shared', 'seeds'] as const),
 ];
 
 /** Default columns of a line. */

@@ -107,13 +107,15 @@ export async function fitted(
   await fill(lake.connection, 'runs', [
     { run_id: 'r', started_at: '2030-01-01T00:00:00Z', minimum_group: 5 },
   ]);
-  const given = readModels().map((model) =>
-    model.name === 'price_inputs' ? { ...model, sql: inputs } : model,
-  );
+  // Here prices are given, and what they rest on follows from them.
+  const sold =
+    "select lot_id, price as amount, cast(null as varchar) as doubt, 'trusted' as trust_reason from price_inputs where price is not null";
+  const selects: Readonly<Record<string, string>> = { price_inputs: inputs, rounds: sold };
+  const given = readModels().map((model) => ({ ...model, sql: selects[model.name] ?? model.sql }));
   const models = given.filter(
     ({ name, isFitted }) =>
       isFitted ||
-      /^(price_inputs|price_levels|dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands|m\w+_joins)$/.test(
+      /^(price_inputs|rounds|price_levels|dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands|m\w+_joins)$/.test(
         name,
       ),
   );

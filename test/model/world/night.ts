@@ -111,6 +111,7 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
     listOf<StatisticRecord>(sandbox, '/statistics?per_page=500'),
     listOf<DuplicateRecord>(sandbox, '/korea-duplicates?per_page=5000'),
   ]);
+  const estimates = await rows('price_estimates');
   const pass = Number((await rows('passes')).find(({ stream }) => stream === 'cars')?.started_at);
   const believed = believedVehicles(cars, await rows('manufacturer_codes'), clock.getTime());
   // The feed does not say whether and when a lot left, so this comes from the lake.
@@ -148,6 +149,14 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
       least: config.minimumGroup,
       relistingDays: config.relistingDays,
       spans: [...new Set(served.map(({ lot }) => lot.domain))].map((domain) => ({ domain, from, to: pass })),
+      // The model of prices has tests of its own, so its estimates are given.
+      estimates: new Map(
+        estimates.flatMap(({ lot_id, is_currency_known, estimate, is_left_out }) =>
+          is_currency_known === true && estimate !== null
+            ? [[Number(lot_id), { estimate: Number(estimate), isLeftOut: is_left_out === true }] as const]
+            : [],
+        ),
+      ),
       lots: served.map(({ lot }) => lot),
       prices: served.flatMap(({ raw }) => (raw.prices ?? []).map(readPrice)),
       archivings: archivedLots.map(readArchiving),

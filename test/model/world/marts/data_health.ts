@@ -1,6 +1,8 @@
 import { type LotRecord, need, type PriceRecord, type VehicleRecord } from '../../../served.js';
+import type { OracleAttempt } from '../../oracle-attempts.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { groupBy } from '../statistics.js';
+import { attempts, names } from './sales.js';
 import { rows as vinFacts } from './vin_facts.js';
 
 const HOUR = 3_600_000;
@@ -38,6 +40,59 @@ function emptiness<Served>(table: string, records: readonly Served[], columns: C
     const share = records.filter((record) => isMissing(read(record))).length / records.length;
     return [`${table}.${name}`, 'null_share', share, 'share, 0 to 1', share > 0.98];
   });
+}
+
+const DAY = 24 * HOUR;
+const dayOf = (at: number): number => Math.floor(at / DAY);
+
+/** Shares of attempts, sales and prices by source: of 13 weeks that end three days before the run, and of each of them. */
+function sharesOf(night: WorldNight): Figure[] {
+  const age = ({ saleDate }: OracleAttempt): number => dayOf(night.now) - dayOf(saleDate);
+  const past = attempts(night).filter(
+    (attempt) =>
+      attempt.outcome !== 'upcoming' && night.now - attempt.saleDate >= 3 * DAY && age(attempt) <= 93,
+  );
+  const { domain } = names(night);
+  const kinds: readonly [string, (of: OracleAttempt) => boolean, (of: OracleAttempt) => boolean][] = [
+    ['no_result_share', () => true, ({ outcome }) => outcome === 'unresolved'],
+    ['no_amount_share', ({ outcome }) => outcome === 'sold', ({ reason }) => reason === 'no_price'],
+    ['outlier_share', ({ isTrusted }) => isTrusted, ({ outlier }) => outlier !== null],
+  ];
+  return [...groupBy(past, ({ lot }) => String(lot.domain))].flatMap(([id, own]) => {
+    const source = `${domain.get(Number(id)) ?? 'source'} (${id})`;
+    return kinds.flatMap(([metric, isWhole, isPart]): Figure[] => {
+      const of = (group: readonly OracleAttempt[]) => {
+        const whole = group.filter(isWhole);
+        return { whole: whole.length, part: whole.filter(isPart).length };
+      };
+      const weeks = Array.from({ length: 13 }, (_, ago) =>
+        of(own.filter((attempt) => Math.floor((age(attempt) - 3) / 7) === ago)),
+      );
+      const all = of(own);
+      const before = { whole: all.whole - (weeks[0]?.whole ?? 0), part: all.part - (weeks[0]?.part ?? 0) };
+      const figures = weeks.flatMap((week, ago): Figure[] => {
+        const first = new Date((dayOf(night.now) - 9 - 7 * ago) * DAY).toISOString().slice(0, 10);
+        const isHigh =
+          ago === 0 &&
+          week.whole >= 20 &&
+          before.whole > 0 &&
+          week.part / week.whole >= before.part / before.whole + 0.05 &&
+          bounds(week)[0] > bounds(before)[1];
+        if (week.whole === 0) return [];
+        return [[`${source}, week of ${first}`, metric, week.part / week.whole, 'share, 0 to 1', isHigh]];
+      });
+      if (all.whole === 0) return [];
+      const isWrong = bounds(all)[0] > (metric === 'outlier_share' ? 0.03 : 0.5);
+      return [...figures, [source, metric, all.part / all.whole, 'share, 0 to 1', isWrong]];
+    });
+  });
+}
+
+/** The shares that are three standard deviations away from an observed one: roots of (p - share)² = 9 p (1 - p) / whole. */
+function bounds({ part, whole }: { part: number; whole: number }): [number, number] {
+  const [a, b, c] = [1 + 9 / whole, -2 * (part / whole) - 9 / whole, (part / whole) ** 2];
+  const root = Math.sqrt(b ** 2 - 4 * a * c);
+  return [(-b - root) / (2 * a), (-b + root) / (2 * a)];
 }
 
 /** Figures of the run come from its own tables. Records of the four lists of a night are counted in the answers. */
@@ -99,6 +154,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     ['run', 'guard_held', 0, 'runs', false],
     ['run', 'failing_runs', 0, 'runs', false],
     ...streams,
+    ...sharesOf(night),
     ...emptiness('lots', lots, OF_LOTS),
     ...emptiness('vehicles', night.cars, OF_VEHICLES),
     ...emptiness(

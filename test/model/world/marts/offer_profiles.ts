@@ -128,7 +128,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       domain: last.lot.domain,
       observed: own.filter(({ isObserved }) => isObserved),
       reserved: Number(hasReserve),
-      gaps: hasReserve && isPossible(last.amount) ? [last.amount / reserve - 1] : [],
+      gaps: hasReserve && isPossible(last.amount) && last.outlier === null ? [last.amount / reserve - 1] : [],
       days: days.filter((count) => count >= 0),
       ratios: ratiosTo(estimates.get(last.lot.id)),
     };

@@ -24,7 +24,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     (await night.rows('lots')).map((row) => [Number(row.lot_id), row.archived_at as number | null]),
   );
   const all = attempts(night);
-  const soldAs = new Map(all.filter(({ price }) => price !== null).map((sale) => [sale.lot.id, sale]));
+  const soldAs = new Map(all.filter(({ isTrusted }) => isTrusted).map((sale) => [sale.lot.id, sale]));
   const upcoming = new Map(
     all.filter(({ outcome }) => outcome === 'upcoming').map((next) => [next.lot.id, next]),
   );
@@ -32,7 +32,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     const sale = soldAs.get(lot.id);
     const isAsking = lot.domain === 12;
     const askingPrice =
-      isAsking && lot.buyNow !== null && lot.buyNow >= 1 && lot.buyNow <= 5_000_000 ? lot.buyNow : null;
+      isAsking && lot.buyNow !== null && lot.buyNow >= 2 && lot.buyNow <= 5_000_000 ? lot.buyNow : null;
     const created = Math.min(Number(instantOf(raw.created_at) ?? night.now), Number(night.now));
     const at = new Date(
       isAsking
@@ -53,7 +53,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       currency: 'USD',
       is_currency_known: currency !== null,
       is_offered: !lot.archived && sale === undefined,
-      price: currency === null ? null : (sale?.price ?? askingPrice),
+      price: currency === null ? null : ((sale?.doubt === null ? sale.amount : null) ?? askingPrice),
       priced_at: at.getTime(),
       priced_month: `${at.toISOString().slice(0, 7)}-01`,
       manufacturer_id: vehicle.manufacturer?.id ?? null,

@@ -21,9 +21,9 @@ export function rows(night: WorldNight): MartRow[] {
   for (const attempt of attempts(night))
     if (['sold', 'not_sold', 'on_approval'].includes(attempt.outcome)) last.set(attempt.lot.id, attempt);
   const observed = [...last.values()].filter(({ isObserved }) => isObserved);
-  const gaps = observed.flatMap(({ lot, outcome, amount }): Gap[] => {
+  const gaps = observed.flatMap(({ lot, outcome, amount, outlier }): Gap[] => {
     const reserve = night.lots.get(lot.id)?.raw.seller_reserve?.price;
-    return isPossible(reserve) && isPossible(amount)
+    return isPossible(reserve) && isPossible(amount) && outlier === null
       ? [{ domain: lot.domain, currency: currencyOf(lot), outcome, amount, reserve }]
       : [];
   });

@@ -62,10 +62,11 @@ interface Ends {
 }
 
 const endsOf = (lot: Numbered, { attempts: tried, archivings }: Ends): Event[] => [
-  ...(tried.get(String(lot.id)) ?? []).flatMap(({ attempt, outcome, saleDate, amount, basis, reason }) =>
-    eventsOf(lot)([outcome, 50], saleDate, ['sales', String(attempt)], {
-      ...{ amount, description: basis ?? reason },
-    }),
+  ...(tried.get(String(lot.id)) ?? []).flatMap(
+    ({ attempt, outcome, saleDate, amount, outlier, basis, reason }) =>
+      eventsOf(lot)([outcome, 50], saleDate, ['sales', String(attempt)], {
+        ...{ amount, description: outlier ?? basis ?? reason },
+      }),
   ),
   ...(archivings.get(String(lot.id)) ?? []).flatMap(({ archived_at, status }) =>
     eventsOf(lot)(['archived', 60], instantOf(archived_at), ['archived_lots', null], {

@@ -5,7 +5,8 @@ with ordered_entries as (
         lag(sale_day) over lot_entries as day_before,
         lead(sale_day) over lot_entries as day_after,
         lag(case when status_id = 6 and is_settled then amount end) over lot_entries as amount_before,
-        lag(proof) over lot_entries as proof_before
+        lag(proof) over lot_entries as proof_before,
+        min(case when is_settled and amount >= 2 then amount end) over (partition by lot_id) as lowest_amount
     from entries
     window lot_entries as (
         partition by lot_id
@@ -41,6 +42,7 @@ best_entries as (
         sale_day,
         is_settled,
         is_relisted,
+        lowest_amount,
         case when takes_before then amount_before else amount end as amount,
         case when takes_before then greatest(proof, proof_before) else proof end as proof
     from last_entries
@@ -60,7 +62,13 @@ judged as (
             when amount is null then 'no_price'
             when plausible_price(amount) is null then 'out_of_bounds'
             else 'trusted'
-        end as trust_reason
+        end as trust_reason,
+        -- what no estimate is needed for: a placeholder, and two zeros too many
+        case
+            when amount < 2 then 'one_dollar'
+            when amount between 50 * lowest_amount and 200 * lowest_amount then 'hundred_times_entry'
+        end as doubt,
+        case when is_settled and doubt is null then plausible_price(amount) end as known_amount
     from best_entries
     cross join dim_settings as clock
 )
@@ -77,12 +85,10 @@ select
     amount,
     proof,
     trust_reason,
+    doubt,
     cast(row_number() over lot_attempts as bigint) as attempt,
     days_between(lag(sale_day) over lot_attempts, sale_day) as days_since_previous,
-    -- two amounts are compared if both are settled and plausible
-    case
-        when is_settled and plausible_price(amount) is not null
-        then lag(case when is_settled then plausible_price(amount) end) over lot_attempts
-    end as previous_amount
+    -- two amounts are compared if both are settled, plausible and not doubted
+    case when known_amount is not null then lag(known_amount) over lot_attempts end as previous_amount
 from judged
 window lot_attempts as (partition by lot_id order by sale_day nulls last)

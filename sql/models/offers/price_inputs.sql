@@ -1,10 +1,15 @@
 with sold_lots as (
-    select lot_id, price, sale_date, case when trust_basis = 'buy_now' then 'buy_now' else 'auction' end as sold_by
-    from sales
-    where is_trusted
+    -- a price that is doubted by its lot alone would pull the fit
+    select
+        lot_id,
+        case when doubt is null then amount end as price,
+        sale_date,
+        case when proof = 2 then 'buy_now' else 'auction' end as sold_by
+    from rounds
+    where trust_reason = 'trusted'
 ),
 next_attempts as (
-    select lot_id, max(sale_date) as next_date from sales where outcome = 'upcoming' group by lot_id
+    select lot_id, max(sale_date) as next_date from rounds where outcome = 'upcoming' group by lot_id
 ),
 offers as (
     select
@@ -13,8 +18,9 @@ offers as (
         lots.domain_id,
         case when not is_auction(lots.domain_id) then 'asking' else 'auction' end as market,
         currency,
-        coalesce(sold_lots.price, case when market = 'asking' then plausible_price(lots.buy_now) end) as price,
-        sold_lots.price is null and not coalesce(lots.archived, false) as is_offered,
+        coalesce(sold_lots.price, case when market = 'asking' and lots.buy_now >= 2 then plausible_price(lots.buy_now) end)
+            as price,
+        sold_lots.lot_id is null and not coalesce(lots.archived, false) as is_offered,
         -- a sold lot is priced at its sale, any other lot at its next auction, when it left the feed, or now
         case
             -- a listing from the future would stretch the months of the market

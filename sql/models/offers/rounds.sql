@@ -74,6 +74,7 @@ select
     end as outcome,
     amount,
     final_reason as trust_reason,
+    doubt,
     proof,
     days_since_previous,
     previous_amount
