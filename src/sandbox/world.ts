@@ -13,7 +13,15 @@ import {
   seenLots,
   visibleLives,
 } from './world/life.js';
-import { FIRST_CLOCK, lotId, lotOfId, type Moment, type Population, population } from './world/population.js';
+import {
+  FIRST_CLOCK,
+  type Law,
+  lotId,
+  lotOfId,
+  type Moment,
+  type Population,
+  population,
+} from './world/population.js';
 
 /** A wrong use of the sandbox itself, not a fault that it injects on request. */
 export class SandboxError extends LotlakeError {
@@ -26,7 +34,7 @@ export class SandboxError extends LotlakeError {
 /** The default clock of a world. */
 export const DEFAULT_CLOCK: Date = new Date('2026-11-20T00:00:00Z');
 
-/** What defines a world. The same three values give the same bytes, always and everywhere. */
+/** What defines a world. The same values give the same bytes, always and everywhere. */
 export interface WorldOptions {
   /** Default 1. */
   readonly seed?: number;
@@ -34,6 +42,8 @@ export interface WorldOptions {
   readonly vehicles?: number;
   /** Default 2026-11-20T00:00:00Z; not before 2024-10-02. */
   readonly clock?: Date;
+  /** Default plain. */
+  readonly law?: Law;
 }
 
 /** The market at one moment. Everything in it is computed on demand. */
@@ -62,10 +72,10 @@ export interface World extends Moment {
 
 /** Makes a world. Throws SandboxError for a seed, a size or a clock that is not possible. */
 export function createWorld(options: WorldOptions = {}): World {
-  const { seed = 1, vehicles = 1_000, clock = DEFAULT_CLOCK } = options;
+  const { seed = 1, vehicles = 1_000, clock = DEFAULT_CLOCK, law = 'plain' } = options;
   if (!Number.isSafeInteger(seed)) throw new SandboxError(`seed must be an integer, not ${seed}`);
   if (!(vehicles >= 1 && vehicles <= 4_000_000)) throw new SandboxError(`vehicles must be 1 to 4,000,000`);
-  return worldAt(population(seed, vehicles), clock);
+  return worldAt(population(seed, vehicles, law), clock);
 }
 
 /** Computes a value once for each world, when it is first needed. A world at another clock is another world. */

@@ -1,5 +1,5 @@
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
-import { type Factor, LEVEL_FACTORS, SEGMENTS } from './design.js';
+import { type Factor, GROUPS, LEVEL_FACTORS, SEGMENTS } from './design.js';
 
 /** A lot as numbers. The next lot overwrites it. */
 export interface PricedRow {
@@ -20,6 +20,14 @@ export interface PricedRow {
   readonly own: { readonly index: Int32Array; readonly share: Float64Array; count: number };
   /** Its level of each of SEGMENTS. */
   readonly segments: Int32Array;
+  /** Its group of each of GROUPS; -1 if it is in none. */
+  readonly groups: Int32Array;
+  /** What the effects of GROUPS are multiplied by. */
+  readonly times: Float64Array;
+  /** Logarithm of the price that it can be bought for before its auction; NaN without one. */
+  logBuyNow: number;
+  /** Share of sold lots with a Buy Now price that were sold for it. */
+  buyNowShare: number;
 }
 
 /** Some lots of a market, column by column. */
@@ -36,18 +44,25 @@ export interface Block {
 export const ROWS = 2048;
 
 /** The columns of lots as SQL gives them, in this order: numbers, where NaN stands for none, and then codes. */
-export const NUMBERS = ['lot', 'log_price', 'age', 'mileage'];
+export const NUMBERS = [
+  ...['lot', 'log_price', 'age', 'mileage'],
+  ...['age_slope', 'mileage_slope', 'log_buy_now', 'buy_now_share'],
+];
 const LINES = ['age', 'mileage'];
 export const CODES = [
   ...['leaf', 'noise', 'month', ...LEVEL_FACTORS, 'month_knot'],
   ...SEGMENTS.map((name) => `segment_${name}`),
+  ...GROUPS.map(({ name }) => `group_${name}`),
 ];
 
 /** Places of the columns in a block, where age and mileage are the share of the way from their knot to the next one. */
-const [LOT, LOG_PRICE, FIRST_SHARE] = [0, 1, 2];
+const [LOT, LOG_PRICE, FIRST_SHARE, AGE_SLOPE, MILEAGE_SLOPE, LOG_BUY_NOW, BUY_NOW_SHARE] = [
+  0, 1, 2, 4, 5, 6, 7,
+];
 const [LEAF, NOISE, MONTH, FIRST_LEVEL] = [0, 1, 2, 3];
 const MONTH_KNOT = FIRST_LEVEL + LEVEL_FACTORS.length;
 const FIRST_SEGMENT = MONTH_KNOT + 1;
+const FIRST_GROUP = FIRST_SEGMENT + SEGMENTS.length;
 /** The coefficients of the knots at or below age and mileage, after the codes of SQL; NONE if they are unknown. */
 const FIRST_KNOT = CODES.length;
 const NONE = -1;
@@ -155,6 +170,10 @@ export function emptyRow(shared: readonly number[]): PricedRow & { readonly isSh
     count: 0,
     own,
     segments,
+    groups: new Int32Array(GROUPS.length),
+    times: new Float64Array(GROUPS.length),
+    logBuyNow: Number.NaN,
+    buyNowShare: 0,
     isShared,
   };
 }
@@ -178,7 +197,19 @@ export function readRow({ numbers, codes }: Block, at: number, row: ReturnType<t
   }
   add(row, codes[MONTH_KNOT]?.[at] ?? 0, 1);
   for (let i = 0; i < SEGMENTS.length; i += 1) row.segments[i] = codes[FIRST_SEGMENT + i]?.[at] ?? 0;
+  for (let i = 0; i < GROUPS.length; i += 1) {
+    row.groups[i] = codes[FIRST_GROUP + i]?.[at] ?? NONE;
+    const slope = SLOPES[i];
+    row.times[i] = slope === undefined ? 1 : (numbers[slope]?.[at] ?? 0);
+  }
+  row.logBuyNow = numbers[LOG_BUY_NOW]?.[at] ?? Number.NaN;
+  row.buyNowShare = numbers[BUY_NOW_SHARE]?.[at] ?? 0;
 }
+
+/** The column that the effects of each of GROUPS are multiplied by. */
+const SLOPES = GROUPS.map(({ times }) =>
+  times === undefined ? undefined : times === 'age' ? AGE_SLOPE : MILEAGE_SLOPE,
+);
 
 function add(row: ReturnType<typeof emptyRow>, coefficient: number, share: number): void {
   row.index[row.count] = coefficient;

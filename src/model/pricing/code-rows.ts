@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { packageFile } from '../../config/package-root.js';
 import { literal, literals, rows } from '../../duck/session.js';
 import { CODES, NUMBERS } from './blocks.js';
-import { type Factor, factorsOf, LEVEL_FACTORS, SEGMENTS } from './design.js';
+import { type Factor, factorsOf, GROUPS, LEVEL_FACTORS, SEGMENTS } from './design.js';
 import { writeRows } from './rows.js';
 
 /** A market whose prices are compared with each other: auctions or asking prices, in one currency. */
@@ -25,6 +25,9 @@ export type Coding = Readonly<Awaited<ReturnType<typeof codeRows>>>;
 /** Fewest prices that a fit needs, and that a judged month needs before it. */
 export const FEWEST = 100;
 
+/** Fewest prices that an effect of a group needs. */
+const FEWEST_OF_GROUP = 5;
+
 /** Columns whose values are levels. */
 const CODED: readonly string[] = [...new Set([...LEVEL_FACTORS, ...SEGMENTS])];
 
@@ -37,8 +40,20 @@ export async function nameNumbers(connection: DuckDBConnection): Promise<readonl
     set variable segments = ${literals(SEGMENTS)};
     set variable fewest = ${FEWEST}`);
   const found: readonly unknown[] = await rows(connection, packageFile('sql/pricing/name_numbers.sql'));
+  await connection.run(`create or replace table fit.groups as
+    select markets.number as market, name, key, label, row_number() over (partition by number, name order by label) - 1 as code
+    from (${GROUPS.map(groupSql).join(' union all ')}) as found
+    inner join fit.markets as markets using (market, currency)`);
   return found as readonly Market[];
 }
+
+/** A SELECT of the groups of a name that have enough prices. */
+const groupSql = ({ name, key }: (typeof GROUPS)[number]): string =>
+  `select market, currency, ${literal(name)} as name, hash(${key}) as key, min(concat_ws('/', ${key})) as label
+  from price_inputs
+  where price is not null and ${key.map((column) => `${column} is not null`).join(' and ')}
+  group by market, currency, hash(${key})
+  having count(*) >= ${FEWEST_OF_GROUP}`;
 
 /**
  * Turns the lots of a market into numbers.
@@ -62,13 +77,19 @@ export async function codeRows(connection: DuckDBConnection, market: Market, fol
     where node.market = ${market.number} order by node.node`,
   );
   const factors = factorsOf(levels, market.months);
+  const sizes = await rows(
+    connection,
+    `select name, count(*) as size from fit.groups where market = ${market.number} group by name`,
+  );
   return {
     rows: await writeRows(connection, rowsSql(factors, market), factors, join(folder, 'price_rows.tmp')),
     factors,
     tree: nodes.map(({ parent, depth }) => ({ parent: Number(parent), depth: Number(depth) })),
     months: market.months.length,
-    /** Number of classes of noise. */
-    noises: 2 * (levels.get('domain_id')?.length ?? 0),
+    /** Number of classes of noise: by source, whether sold at a Buy Now price, and whether the mileage is unknown. */
+    noises: 4 * (levels.get('domain_id')?.length ?? 0),
+    /** Number of groups of each of GROUPS. */
+    groups: GROUPS.map(({ name }) => Number(sizes.find((each) => each.name === name)?.size ?? 0)),
   };
 }
 
@@ -84,21 +105,40 @@ function rowsSql(
     log_price: 'ln(price)',
     age: 'age_years',
     mileage: `odometer_km / 10000 - ${usual} * age_years`,
+    age_slope: 'coalesce((least(age_years, 25) - 6) / 10, 0)',
+    mileage_slope: `coalesce(least(greatest(odometer_km / 10000 - ${usual} * age_years, -10), 10) / 10, 0)`,
+    log_buy_now: 'case when is_offered then ln(buy_now) end',
+    buy_now_share: 'buy_now_share',
     leaf: 'node',
-    noise: `${codeOf('domain_id')} * 2 + (odometer_km is null)::integer`,
+    noise: `${codeOf('domain_id')} * 4 + (fit_inputs.sold_by = 'buy_now')::integer * 2 + (odometer_km is null)::integer`,
     month,
     month_knot: `${offsets.get('month')} + ${month}`,
     ...Object.fromEntries(LEVEL_FACTORS.map((name) => [name, `${offsets.get(name)} + ${codeOf(name)}`])),
     ...Object.fromEntries(SEGMENTS.map((name) => [`segment_${name}`, codeOf(name)])),
+    ...Object.fromEntries(GROUPS.map(({ name }) => [`group_${name}`, `coalesce(of_${name}.code, -1)`])),
   };
+  const joins = GROUPS.map(
+    ({ name, key }) => `left join fit.groups as of_${name}
+      on of_${name}.market = ${number} and of_${name}.name = ${literal(name)}
+      and of_${name}.key = hash(${key.map((column) => `fit_inputs.${column}`).join(', ')})
+      and ${key.map((column) => `fit_inputs.${column} is not null`).join(' and ')}`,
+  );
   return `select
       ${NUMBERS.map((name) => `coalesce((${columns[name]})::double, 'nan'::double) as "${name}"`).join(', ')},
       ${CODES.map((name) => `(${columns[name]})::integer as "${name}"`).join(', ')}
     from fit_inputs
     inner join fit.node_names as nodes using (make, model, generation)
+    left join (${BUY_NOW_SHARES}) as shares using (domain_id)
+    ${joins.join('\n    ')}
     where fit_inputs.market = ${literal(market)} and currency = ${literal(currency)} and nodes.market = ${number}
     order by priced_at, lot_id`;
 }
+
+/** How many of the lots with a Buy Now price that were sold were sold for it, by source; one more of each for few lots. */
+const BUY_NOW_SHARES = `select domain_id, (count(*) filter (sold_by = 'buy_now') + 1) / (count(*) + 2) as buy_now_share
+  from price_inputs
+  where price is not null and buy_now is not null
+  group by domain_id`;
 
 /** The code of a level of a lot. */
 const codeOf = (name: string): string =>

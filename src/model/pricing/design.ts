@@ -16,6 +16,27 @@ export const LEVEL_FACTORS = [
 /** Columns of price_inputs that have an index for each of their values, besides the index of all prices. */
 export const SEGMENTS = ['domain_id', 'manufacturer_id', 'body_type', 'age_band'] as const;
 
+/**
+ * Effects that lots of one group have in common beside the factors, each shrunk towards 0. `key` is what the lots of a group
+ * share, columns of price_inputs; a lot without one of them is in no group. `times` multiplies the effect: 1, or how far age
+ * or mileage is from the middle, so that it is a slope of the group.
+ */
+export const GROUPS: readonly {
+  readonly name: string;
+  readonly key: readonly string[];
+  readonly times?: 'age' | 'mileage';
+}[] = [
+  { name: 'engine', key: ['model_id', 'engine'] },
+  { name: 'fuel', key: ['model_id', 'fuel'] },
+  { name: 'drive', key: ['model_id', 'drive'] },
+  { name: 'body', key: ['model_id', 'body_type'] },
+  { name: 'age_by_make', key: ['manufacturer_id'], times: 'age' },
+  { name: 'mileage_by_make', key: ['manufacturer_id'], times: 'mileage' },
+  { name: 'damage_by_age', key: ['damage_main_group', 'age_band'] },
+  { name: 'branch', key: ['domain_id', 'branch'] },
+  { name: 'seller', key: ['domain_id', 'seller'] },
+];
+
 /** Factors whose effect is a line with bends at knots. */
 const LINE_FACTORS = ['age', 'mileage', 'month'] as const;
 

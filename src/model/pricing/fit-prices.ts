@@ -1,6 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Coding, codeRows, FEWEST, type Market, nameNumbers } from './code-rows.js';
-import { judgeMonth, measure, pass, type State, startState, type Weighing } from './passes.js';
+import {
+  judgeMonth,
+  measure,
+  pass,
+  type State,
+  startState,
+  type Weighing,
+  withoutUseless,
+} from './passes.js';
 import { repeatSales } from './repeat-sales.js';
 import type { Visit } from './rows.js';
 import { DRIVERS, openNumbers, writeEffects, writeEstimates } from './write-fit.js';
@@ -11,6 +19,8 @@ const JUDGED = 6;
 const FIRST_PASSES: readonly Weighing[] = ['all', ...Array<Weighing>(4).fill('robust'), 'alike'];
 /** Its passes over all prices after that. */
 const FULL_PASSES: readonly Weighing[] = ['robust', 'alike'];
+/** With this many times the prices of the last fit, the next judged month needs a new one: noise and spreads are known better. */
+const MUCH_MORE = 1.3;
 /** Number of prices in the sample, whatever the number of all. */
 const SAMPLE = 50_000;
 
@@ -19,7 +29,15 @@ const INTERVALS = ['low_80', 'low_50', 'high_50', 'high_80'];
 /** Columns of the tables that a fit writes, after the number of the market. A column without a type is a number. */
 const TABLES = {
   estimates: [
-    ...['lot', 'log_estimate', ...INTERVALS, 'is_left_out utinyint', 'make_weight'],
+    ...[
+      'lot',
+      'log_estimate',
+      ...INTERVALS,
+      'is_left_out utinyint',
+      'make_weight',
+      'deviation',
+      'buy_now_share',
+    ],
     ...Array.from({ length: DRIVERS }, (_, i) => [
       `driver_${i + 1} usmallint`,
       `driver_${i + 1}_effect`,
@@ -74,15 +92,28 @@ async function fitMarket(connection: DuckDBConnection, market: Market, folder: s
 function fitAndJudge(coding: Coding, append: (judged: number[]) => void): State {
   const { months, rows } = coding;
   const judgedFrom = firstJudged(coding);
-  const before = rows.priced([0, judgedFrom]);
-  const sample = sampleOf(coding, judgedFrom);
   let state = startState(coding);
-  for (const weighing of FIRST_PASSES) state = pass(coding, state, weighing, sample);
-  for (const weighing of FULL_PASSES) state = pass(coding, state, weighing, before);
-  state = measure(coding, state, sample);
+  for (const weighing of FIRST_PASSES) state = pass(coding, state, weighing, sampleOf(coding, judgedFrom));
+  state = fitBefore(coding, state, judgedFrom);
   if (judgedFrom === months) return state;
-  for (let month = judgedFrom; month < months; month += 1) state = judgeMonth(coding, state, month, append);
-  return measure(coding, pass(coding, state, 'alike', rows.priced([0, months])), sampleOf(coding, months));
+  let fitted = pricesBefore(coding, judgedFrom);
+  for (let month = judgedFrom; month < months; month += 1) {
+    const before = pricesBefore(coding, month);
+    if (before > MUCH_MORE * fitted) {
+      state = fitBefore(coding, state, month);
+      fitted = before;
+    }
+    state = judgeMonth(coding, state, month, append);
+  }
+  const useful = { ...state, fit: withoutUseless(state) };
+  return measure(coding, pass(coding, useful, 'alike', rows.priced([0, months])), sampleOf(coding, months));
+}
+
+/** Fits all prices before a month, and measures how far they are off. */
+function fitBefore(coding: Coding, last: State, month: number): State {
+  let state = last;
+  for (const weighing of FULL_PASSES) state = pass(coding, state, weighing, coding.rows.priced([0, month]));
+  return measure(coding, state, sampleOf(coding, month));
 }
 
 /** A sample of the prices before a month. */

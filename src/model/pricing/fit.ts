@@ -1,6 +1,8 @@
 import { CholeskyDecomposition, Matrix } from 'ml-matrix';
 import type { PricedRow } from './blocks.js';
 import { type Factor, sharedOf, sizeOf } from './design.js';
+import { evidence, type Square } from './evidence.js';
+import { emptyGroups, type GroupEffects, groupsOf, groupsVariance } from './groups.js';
 import { emptyNodes, type NodeSums, type Sums } from './sums.js';
 
 /**
@@ -63,20 +65,20 @@ export interface Fit {
   readonly freedom: number;
   /** Weighted mean of each coefficient's term. */
   readonly means: Float64Array;
+  /** The effects of groups, which were known when the others were fitted, or were fitted after them. */
+  readonly groups: GroupEffects;
 }
 
 /** Depths of a tree. */
 const DEPTHS = 3;
 
+/** The spread of effects before they are known. */
+const ASSUMED = { usual: 0.02, prior: 1 };
+
 /** A broad spread, so that the prices determine the effects: half of them lie within a third of the mean. */
 const BROAD = 0.25;
-/** Assumed spread of effects before they are known. */
-const USUAL = 0.02;
-/** Number of effects that the assumed spread counts as. */
-const PRIOR = 1;
-
 /** The fit before any price: no effects, and a broad spread. */
-export function emptyFit(factors: readonly Factor[]): Fit {
+export function emptyFit(factors: readonly Factor[], groups: readonly number[]): Fit {
   const nothing = new Float64Array(sizeOf(factors));
   const none = new Float64Array();
   const sums = emptyNodes(0, 0);
@@ -85,6 +87,7 @@ export function emptyFit(factors: readonly Factor[]): Fit {
     shared: { coefficients: [], vector: nothing, scalar: 0 },
     nodes: { effect: none, variance: none, sums, share: none, lean: none, reach: [] },
     spread: [...factors.map(() => BROAD), 0.05, 0.1, 0.2],
+    groups: emptyGroups(groups),
   };
 }
 
@@ -96,7 +99,12 @@ const TINY = 0.01;
  * towards its model, a model towards its make, and a point of a line towards its neighbours. The tree is eliminated first,
  * node by node, so that only a small system is left.
  */
-export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread: Spread): Fit {
+export function solve(
+  sums: Sums,
+  factors: readonly Factor[],
+  tree: Tree,
+  { spread, groups }: Pick<Fit, 'spread' | 'groups'>,
+): Fit {
   const size = sizeOf(factors);
   const normal = Float64Array.from(sums.normal);
   const right = Float64Array.from(sums.right);
@@ -112,7 +120,7 @@ export function solve(sums: Sums, factors: readonly Factor[], tree: Tree, spread
   const means = sums.normal.slice(0, size).map((sum) => sum / weight);
   const learnt = learn(factors, tree, spread, coefficients, covariance, fitted);
   const shared = sharedTerms(factors, covariance);
-  return { coefficients, covariance, shared, tree, nodes: fitted, means, ...learnt };
+  return { coefficients, covariance, shared, tree, nodes: fitted, means, groups, ...learnt };
 }
 
 function sharedTerms(factors: readonly Factor[], covariance: Float64Array): Shared {
@@ -285,6 +293,7 @@ function learn(
     evidence(
       spread[i] ?? 1,
       contrastsOf(factor).map((contrast) => squareOf(contrast, coefficients, covariance)),
+      ASSUMED,
     ),
   );
   const ofTree = spread.slice(-DEPTHS).map((assumed, depth) => {
@@ -296,7 +305,7 @@ function learn(
       const left = (1 - known) * assumed + known ** 2 * (variance[node.parent] ?? 0);
       squares.push([((effect[i] ?? 0) - (effect[node.parent] ?? 0)) ** 2, left]);
     });
-    return evidence(assumed, squares);
+    return evidence(assumed, squares, ASSUMED);
   });
   const all = [...ofFactors, ...ofTree];
   return {
@@ -304,9 +313,6 @@ function learn(
     freedom: all.reduce((sum, { freedom }) => sum + freedom, 1),
   };
 }
-
-/** A squared effect and its remaining variance. */
-type Square = readonly [effect: number, left: number];
 
 function squareOf(contrast: Contrast, coefficients: Float64Array, covariance: Float64Array): Square {
   const size = coefficients.length;
@@ -318,29 +324,23 @@ function squareOf(contrast: Contrast, coefficients: Float64Array, covariance: Fl
   return [effect ** 2, left];
 }
 
-/**
- * MacKay's step: an effect that the prices determine counts fully, one that is only shrunk does not count. The usual
- * spread counts as PRIOR more effects, so that the spread of a few effects neither vanishes nor grows at once.
- */
-function evidence(variance: number, squares: readonly Square[]): { variance: number; freedom: number } {
-  const sum = squares.reduce((total, [effect]) => total + effect, 0);
-  const freedom = squares.reduce((total, [, left]) => total + Math.max(0, 1 - left / variance), 0);
-  return { variance: (sum + PRIOR * USUAL) / (freedom + PRIOR), freedom };
-}
-
 /** The log price that a fit expects for a row. */
-export function expected({ nodes, coefficients }: Fit, { index, share, count, model }: PricedRow): number {
-  let sum = nodes.effect[model] ?? 0;
+export function expected({ nodes, coefficients, groups }: Fit, row: PricedRow): number {
+  const { index, share, count, model } = row;
+  let sum = (nodes.effect[model] ?? 0) + groupsOf(groups, row);
   for (let i = 0; i < count; i += 1) sum += (share[i] ?? 0) * (coefficients[index[i] ?? 0] ?? 0);
   return sum;
 }
 
 /** Variance of the expected log price of a row, without the noise of a sale. */
-export function uncertainty(fit: Fit, { own: { index, share, count }, model }: PricedRow): number {
-  const { covariance, nodes, shared } = fit;
+export function uncertainty(fit: Fit, row: PricedRow): number {
+  const { covariance, nodes, shared, groups } = fit;
+  const { model } = row;
+  const { index, share, count } = row.own;
   const { vector, scalar, ofShared } = reachOf(fit, model);
   const size = vector.length;
-  let sum = (nodes.variance[model] ?? 0) + scalar - 2 * ofShared + shared.scalar;
+  let sum =
+    (nodes.variance[model] ?? 0) + scalar - 2 * ofShared + shared.scalar + groupsVariance(groups, row);
   // The intercept is among the shared terms.
   for (let i = 1; i < count; i += 1) {
     const [at, weight] = [index[i] ?? 0, share[i] ?? 0];

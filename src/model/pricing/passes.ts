@@ -1,7 +1,10 @@
 import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
-import { sharedOf, sizeOf } from './design.js';
-import { emptyFit, expected, solve, uncertainty } from './fit.js';
+import { GROUPS, sharedOf, sizeOf } from './design.js';
+import { Errors, type Quantiles, type QuantilesOf } from './errors.js';
+import { emptyFit, expected, type Fit, solve, uncertainty } from './fit.js';
+import { fitGroups, type GroupEffects, groupsOf } from './groups.js';
+import { setIntervals } from './intervals.js';
 import type { Visit } from './rows.js';
 import { addSale, emptySums, fillShared } from './sums.js';
 
@@ -25,22 +28,24 @@ export type Weighing = 'all' | 'robust' | 'alike';
 export type State = Readonly<ReturnType<typeof startState>>;
 
 /** The state before any pass. */
-export function startState({ factors, tree, noises }: Coding) {
+export function startState({ factors, tree, noises, groups }: Coding) {
   return {
-    fit: emptyFit(factors),
+    fit: emptyFit(factors, groups),
     sums: emptySums(sizeOf(factors), tree.filter(({ depth }) => depth === 0).length),
     /** Variance of a log price about the expected one, by class of noise. */
     noise: Array<number>(noises).fill(FIRST_NOISE),
     /** The variances that the fit weighed its prices with; those that resulted are in `noise`. */
     weighed: [] as number[],
-    /** Distances of prices from the prices that the others predict, in standard deviations. */
-    distances: new Quantiles(noises),
-    /** The same for prices that were not part of the fit that judged them. */
-    judged: new Quantiles(noises),
+    /** Errors of prices against what the others predict. */
+    left: new Errors(noises),
+    /** Errors of prices that were not part of the fit that judged them. */
+    judged: new Errors(noises),
+    /** Squared errors of judged prices without the effects of each of GROUPS, less those with them. */
+    gains: new Float64Array(GROUPS.length),
   };
 }
 
-/** Visits prices, weighs each by the last fit, and fits again. */
+/** Visits prices, weighs each by the last fit, and fits again: first all effects but those of groups, then those. */
 export function pass(
   { factors, tree, noises }: Coding,
   last: State,
@@ -49,30 +54,46 @@ export function pass(
 ): State {
   const sums = emptySums(sizeOf(factors), last.sums.leaves.weight.length);
   const [squares, weights] = [new Float64Array(noises), new Float64Array(noises)];
+  const { groups } = last.fit;
+  let count = 0;
   prices((priced) => {
     const variance = last.noise[priced.noise] ?? 1;
     const error = priced.logPrice - expected(last.fit, priced);
     const weight = weightOf(weighing, error ** 2 / variance);
     squares[priced.noise] = (squares[priced.noise] ?? 0) + weight * error ** 2;
     weights[priced.noise] = (weights[priced.noise] ?? 0) + weight;
-    addSale(sums, priced, weight / variance);
+    addSale(sums, priced, weight / variance, priced.logPrice - groupsOf(groups, priced));
+    count += 1;
   });
   fillShared(sums, sharedOf(factors));
-  const fit = solve(sums, factors, tree, last.fit.spread);
-  const noise = weighing === 'all' ? last.noise : noiseOf(squares, weights, last.fit.freedom);
-  return { ...last, fit, sums, noise, weighed: last.noise };
+  const fit = solve(sums, factors, tree, last.fit);
+  const noise =
+    weighing === 'all' ? last.noise : noiseOf(squares, weights, last.fit.freedom + groups.freedom);
+  const regrouped = fitGroups(
+    groups,
+    prices,
+    count,
+    (priced) => priced.logPrice - expected(fit, priced),
+    ({ noise: member }, error) => {
+      const variance = noise[member] ?? 1;
+      return weightOf(weighing, error ** 2 / variance) / variance;
+    },
+  );
+  return { ...last, fit: { ...fit, groups: regrouped }, sums, noise, weighed: last.noise };
 }
 
-/** Measures the distances of prices from the prices that the others predict. */
+/** Measures the errors of prices against what the others predict. */
 export function measure({ noises }: Coding, state: State, prices: Visit): State {
-  const distances = new Quantiles(noises);
-  const { fit, noise } = state;
+  const left = new Errors(noises);
+  const { fit } = state;
   prices((priced) => {
     const error = priced.logPrice - expected(fit, priced);
-    const variance = (noise[priced.noise] ?? 1) * (1 - leverageOf(state, priced, uncertainty(fit, priced)));
-    distances.add(priced.noise, error / Math.sqrt(variance));
+    const unsure = uncertainty(fit, priced);
+    const others = 1 - leverageOf(state, priced, unsure);
+    // Without the price itself, the others are less sure of it.
+    left.add(priced.noise, error / others, ((state.noise[priced.noise] ?? 1) * (1 - others)) / others);
   });
-  return { ...state, distances };
+  return { ...state, left };
 }
 
 function weightOf(weighing: Weighing, square: number): number {
@@ -98,27 +119,20 @@ function noiseOf(squares: Float64Array, weights: Float64Array, freedom: number):
   );
 }
 
-/** Sets the logarithm of an estimate, then the ends of its intervals as prices, after the lot of a row. */
-export function setAround(
-  row: number[],
-  middle: number,
-  deviation: number,
-  distances: readonly number[] = [],
-): void {
-  row[1] = middle;
-  for (let i = 0; i < distances.length; i += 1)
-    row[2 + i] = Math.exp(middle + (distances[i] ?? 0) * deviation);
+/**
+ * The quantiles that make intervals. A known price has the quantiles of errors that leave out the price itself. A price to
+ * come has the mean of these and of those of the back-test: the back-test knew its cars from fewer prices, so that it shows
+ * how far prices drift, and the others how far apart cars lie that are known as well as now.
+ */
+export function quantilesOf({ noise, left, judged }: State, isToCome = true): QuantilesOf {
+  const known = left.quantiles(noise);
+  if (!isToCome || !judged.areEnough) return known;
+  const later = judged.quantiles(noise);
+  return (member, unsure) => mean(known(member, unsure), later(member, unsure));
 }
 
-/**
- * The quantiles that make intervals, by class of noise. A known price has the quantiles of errors that leave out the price
- * itself. A price to come has the quantiles of the back-test, once it has judged enough prices.
- */
-export const distancesOf = (
-  { noise, distances, judged }: State,
-  isToCome = true,
-): readonly (readonly number[])[] =>
-  noise.map((_, member) => (isToCome && judged.isEnough ? judged : distances).of(member));
+const mean = (one: Quantiles, other: Quantiles): Quantiles =>
+  one.map((quantile, i) => (quantile + (other[i] ?? quantile)) / 2);
 
 /** Judges the prices of a month by a fit to the prices before it, then adds them to the fit. */
 export function judgeMonth(
@@ -127,72 +141,45 @@ export function judgeMonth(
   month: number,
   append: (values: number[]) => void,
 ): State {
-  const { fit, sums, noise, judged } = state;
-  const distances = distancesOf(state);
+  const { fit, sums, noise, judged, gains } = state;
+  const quantilesAt = quantilesOf(state);
   const row: number[] = [];
   rows.priced([month, month + 1])((priced) => {
     const middle = expected(fit, priced);
     const variance = noise[priced.noise] ?? 1;
-    const deviation = Math.sqrt(variance + uncertainty(fit, priced));
+    const unsure = uncertainty(fit, priced);
+    const deviation = Math.sqrt(variance + unsure);
     row[0] = priced.lot;
-    setAround(row, middle, deviation, distances[priced.noise]);
+    row[1] = middle;
+    setIntervals(row, 2, { middle, deviation, quantiles: quantilesAt(priced.noise, unsure) });
     append(row);
-    const distance = (priced.logPrice - middle) / deviation;
-    judged.add(priced.noise, distance);
-    if (Math.abs(distance) < FARTHEST) addSale(sums, priced, 1 / variance);
+    const error = priced.logPrice - middle;
+    judged.add(priced.noise, error, unsure);
+    if (Math.abs(error) >= FARTHEST * deviation) return;
+    addGains(gains, fit.groups, priced, error);
+    addSale(sums, priced, 1 / variance, priced.logPrice - groupsOf(fit.groups, priced));
   });
   fillShared(sums, sharedOf(factors));
-  return { ...state, fit: solve(sums, factors, tree, fit.spread) };
+  return { ...state, fit: solve(sums, factors, tree, fit) };
 }
 
-/** Bins of a histogram per unit. */
-const BINS_A_UNIT = 50;
-/** Largest distance from 0 that a histogram counts. */
-const WIDEST = 8;
-const BINS = 2 * WIDEST * BINS_A_UNIT;
-/** Fewest values that a class needs for quantiles of its own. */
-const ENOUGH = 200;
-const SHARES = [0.1, 0.25, 0.75, 0.9];
-
-/** Distribution of values by class, in constant memory. */
-class Quantiles {
-  readonly #counts: readonly Float64Array[];
-  /** The last class is all together. */
-  readonly #totals: Float64Array;
-
-  constructor(classes: number) {
-    this.#counts = Array.from({ length: classes + 1 }, () => new Float64Array(BINS));
-    this.#totals = new Float64Array(classes + 1);
-  }
-
-  add(member: number, value: number): void {
-    const bin = Math.min(BINS - 1, Math.max(0, Math.floor((value + WIDEST) * BINS_A_UNIT)));
-    for (const at of [member, this.#totals.length - 1]) {
-      const counts = this.#counts[at];
-      if (counts !== undefined) counts[bin] = (counts[bin] ?? 0) + 1;
-      this.#totals[at] = (this.#totals[at] ?? 0) + 1;
-    }
-  }
-
-  /** Whether there are enough values for quantiles. */
-  get isEnough(): boolean {
-    return (this.#totals.at(-1) ?? 0) >= ENOUGH;
-  }
-
-  /** The quantiles at 0.1, 0.25, 0.75 and 0.9 of a class, or of all values if it has few. */
-  of(member: number): readonly number[] {
-    const at = (this.#totals[member] ?? 0) >= ENOUGH ? member : this.#totals.length - 1;
-    const counts = this.#counts[at] ?? new Float64Array();
-    const total = this.#totals[at] ?? 0;
-    return SHARES.map((share) => quantile(counts, share * total));
+/** Adds how much larger the squared error of a price is without the effect of each of its groups. */
+function addGains(gains: Float64Array, { effect }: GroupEffects, priced: PricedRow, error: number): void {
+  for (let kind = 0; kind < GROUPS.length; kind += 1) {
+    const own = (effect[kind]?.[priced.groups[kind] ?? -1] ?? 0) * (priced.times[kind] ?? 0);
+    gains[kind] = (gains[kind] ?? 0) + own ** 2 + 2 * own * error;
   }
 }
 
-function quantile(counts: Float64Array, rank: number): number {
-  let sum = 0;
-  for (const [bin, count] of counts.entries()) {
-    if (count > 0 && sum + count >= rank) return (bin + (rank - sum) / count) / BINS_A_UNIT - WIDEST;
-    sum += count;
-  }
-  return 0;
+/** The fit without the kinds of groups that did not bring judged prices nearer. */
+export function withoutUseless({ fit, gains, judged }: State): Fit {
+  const { groups } = fit;
+  const keeps = (kind: number): boolean => !judged.areEnough || (gains[kind] ?? 0) > 0;
+  const kept = (arrays: readonly Float64Array[]): Float64Array[] =>
+    arrays.map((values, kind) => (keeps(kind) ? values : new Float64Array()));
+  const spread = groups.spread.map((variance, kind) => (keeps(kind) ? variance : 0));
+  return {
+    ...fit,
+    groups: { ...groups, effect: kept(groups.effect), variance: kept(groups.variance), spread },
+  };
 }

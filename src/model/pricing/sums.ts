@@ -31,12 +31,18 @@ export function emptyNodes(size: number, nodes: number) {
 }
 
 /**
- * Adds a sale; `weight` is 1 / variance of its log price, 0 to leave it out. Of the coefficients that all sales have it adds
+ * Adds a sale; `weight` is 1 / variance of its log price, 0 to leave it out, and `logPrice` is without the effects of its
+ * groups. Of the coefficients that all sales have it adds
  * only the intercept: `fillShared` fills in the others.
  */
-export function addSale({ normal, right, leaves, counts }: Sums, row: PricedRow, weight: number): void {
+export function addSale(
+  { normal, right, leaves, counts }: Sums,
+  row: PricedRow,
+  weight: number,
+  logPrice: number,
+): void {
   if (weight === 0) return;
-  const { logPrice, model } = row;
+  const { model } = row;
   const { index, share, count } = row.own;
   const size = right.length;
   leaves.weight[model] = (leaves.weight[model] ?? 0) + weight;

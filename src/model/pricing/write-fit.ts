@@ -3,7 +3,8 @@ import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
 import { type Factor, REFERENCES, SEGMENTS } from './design.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
-import { distancesOf, isUsed, leverageOf, type State, setAround } from './passes.js';
+import { setIntervals } from './intervals.js';
+import { isUsed, leverageOf, quantilesOf, type State } from './passes.js';
 
 /** Number of factors that are listed with an estimate. */
 export const DRIVERS = 5;
@@ -16,25 +17,37 @@ export async function writeEstimates(
   market: number,
 ): Promise<void> {
   const { fit, noise } = state;
-  const [known, toCome] = [distancesOf(state, false), distancesOf(state)];
+  const [known, toCome] = [quantilesOf(state, false), quantilesOf(state)];
   const setDrivers = driversOf(fit, factors);
   const levels = indexLevels(factors, fit);
   const estimates = await openNumbers(connection, 'estimates', market);
   const row: number[] = [];
   rows.all((priced) => {
     const middle = expected(fit, priced);
-    const variance = noise[priced.noise] ?? 1;
     const error = priced.logPrice - middle;
+    const isToCome = Number.isNaN(error);
+    const variance = noise[priced.noise] ?? 1;
     const used = isUsed(error, variance);
     const unsure = uncertainty(fit, priced);
     const others = 1 - leverageOf(state, priced, unsure);
     const estimate = used ? priced.logPrice - error / others : middle;
     const spread = used ? variance / others : variance + unsure;
     const make = tree[tree[priced.model]?.parent ?? -1]?.parent ?? -1;
+    const deviation = Math.sqrt(spread);
+    const around = {
+      middle: estimate,
+      deviation,
+      quantiles: (isToCome ? toCome : known)(priced.noise, spread - variance),
+    };
+    const { logBuyNow, buyNowShare } = priced;
+    const canBeBought = isToCome && !Number.isNaN(logBuyNow) && !Number.isNaN(buyNowShare);
     row[0] = priced.lot;
-    setAround(row, estimate, Math.sqrt(spread), (Number.isNaN(error) ? toCome : known)[priced.noise]);
-    row[6] = used || Number.isNaN(error) ? 0 : 1;
+    row[1] = estimate;
+    setIntervals(row, 2, around, canBeBought ? { logPrice: logBuyNow, share: buyNowShare } : undefined);
+    row[6] = used || isToCome ? 0 : 1;
     row[7] = fit.nodes.sums.weight[make] ?? 0;
+    row[8] = deviation;
+    row[9] = canBeBought ? buyNowShare : Number.NaN;
     setDrivers(row, priced);
     estimates.append(row);
     if (used) levels.add(priced, error, variance);
@@ -44,7 +57,7 @@ export async function writeEstimates(
 }
 
 /** Position of the first driver in a row of the table `estimates`. */
-const FIRST_DRIVER = 8;
+const FIRST_DRIVER = 10;
 
 /** Sets the factors that move an estimate furthest from the mean of all prices: their coefficients and effects. */
 function driversOf(fit: Fit, factors: readonly Factor[]): (row: number[], priced: PricedRow) => void {

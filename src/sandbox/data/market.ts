@@ -1,6 +1,7 @@
 import { DAY, type Instant } from '../world/instants.js';
 import { byWeight } from '../world/random.js';
 import document from './market.json' with { type: 'json' };
+import { type RichFacts, richFactor } from './rich-law.js';
 
 /**
  * Damages with their factor on the price and their weight among the draws. Near-duplicates ("Rear", "Rear End", "Re")
@@ -53,11 +54,17 @@ export interface PriceFacts {
   readonly title: number | null;
   readonly claims: number;
   readonly accident: boolean;
+  /** What the rich law asks beside; missing in a world of the plain law. */
+  readonly rich?: RichFacts;
 }
+
+/** Years since the first of January of the model year, at least 0. */
+const ageAt = (year: number, at: Instant): number =>
+  Math.max(0, (at - Date.UTC(year, 0, 1)) / (365.25 * DAY));
 
 /** Factor of age and mileage at an instant, 0 to about 1.3. */
 export function wearFactor(year: number, km: number, at: Instant): number {
-  const age = Math.max(0, (at - Date.UTC(year, 0, 1)) / (365.25 * DAY));
+  const age = ageAt(year, at);
   const mileage = Math.exp((-market.lossPer10000Km * (km - age * market.kmPerYear)) / 10_000);
   const [low = 0, high = Number.POSITIVE_INFINITY] = market.mileageBounds;
   return Math.exp(-market.lossPerYear * age) * Math.min(high, Math.max(low, mileage));
@@ -84,4 +91,11 @@ export const expectedPrice = (facts: PriceFacts, at: Instant): number =>
   wearFactor(facts.year, facts.km, at) *
   discountFactor(facts) *
   (market.levels.get(facts.domain) ?? 1) *
-  marketFactor(at);
+  marketFactor(at) *
+  (facts.rich === undefined ? 1 : richFactor(facts.rich, stateAt(facts, at), market));
+
+/** What the rich law knows of a lot at an instant. */
+function stateAt({ year, km, damage }: PriceFacts, at: Instant) {
+  const age = ageAt(year, at);
+  return { age, beyond: km - age * market.kmPerYear, damage: damageFactors.get(damage ?? 0) ?? 1 };
+}

@@ -8,6 +8,7 @@ import {
   titles,
 } from '../data/market.js';
 import places from '../data/places.json' with { type: 'json' };
+import { noiseWidth } from '../data/rich-law.js';
 import { conditions, named } from '../data/wording.js';
 import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from './car.js';
@@ -36,21 +37,20 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
   const drawn = chance(rng, 0.04) ? null : pick(rng, titleDraw);
   // Abridged records have no detailed title. There, a title that reads clean is clean.
   const title = drawn?.id === RESTORED && car.shape === 'abridged' ? CLEAN : drawn;
-  const price = { ...soundPrice(car, lot), damage: damage?.id ?? null, title: title?.id ?? null };
-  const value = expectedPrice(price, lot.start);
-  const bids = lot.attempts.map((attempt) => {
-    const hammer = expectedPrice(price, attempt.saleAt) * Math.exp(market.noise * normal(rng));
-    const offered = 0.4 + 0.5 * unit(rng);
-    return { bid: step(attempt.sold ? hammer : hammer * offered), prebid: step(hammer * offered * 0.3) };
-  });
+  const draws = lot.attempts.map(() => ({ noise: normal(rng), offered: 0.4 + 0.5 * unit(rng) }));
   const auctionTypes = lot.domain === 1 ? [4, 4, 1] : [2, 2, 1];
+  const secondDamage = chance(rng, 0.45) ? pick(rng, damageDraw) : null;
+  const place = pick(rng, canadian ? places.canadian : places.american);
+  const rich = world.law === 'rich' ? { rich: richFacts(car, place) } : {};
+  const price = { ...soundPrice(car, lot), damage: damage?.id ?? null, title: title?.id ?? null, ...rich };
+  const value = expectedPrice(price, lot.start);
   const facts = {
     price,
     odometer,
     damage,
     title,
-    secondDamage: chance(rng, 0.45) ? pick(rng, damageDraw) : null,
-    place: pick(rng, canadian ? places.canadian : places.american),
+    secondDamage,
+    place,
     condition: pick(rng, conditions),
     seller: sellerOf(rng, car),
     sellerType: chance(rng, 0.75) ? 1 : 2,
@@ -84,12 +84,24 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
   };
   const takesBuyNow = chance(stream(world.seed, lot.index, Salt.purchase + lot.place), market.buyNowShare);
   // The bid of a sold auction is its hammer price or Buy Now price, otherwise the highest bid, below the value.
-  const attempts = bids.map((attempt, place) => {
-    const isBoughtNow = takesBuyNow && lot.attempts[place]?.sold === true && (facts.buyNow ?? 0) > 0;
-    return { ...attempt, bid: isBoughtNow ? (facts.buyNow ?? 0) : attempt.bid, isBoughtNow };
+  const attempts = lot.attempts.map(({ saleAt, sold }, at) => {
+    const { noise = 0, offered = 0 } = draws[at] ?? {};
+    const width = world.law === 'rich' ? noiseWidth(world.seed, lot.index, at) : 1;
+    const hammer = expectedPrice(price, saleAt) * Math.exp(market.noise * width * noise);
+    const isBoughtNow = takesBuyNow && sold && (facts.buyNow ?? 0) > 0;
+    const bid = isBoughtNow ? (facts.buyNow ?? 0) : step(sold ? hammer : hammer * offered);
+    return { bid, prebid: step(hammer * offered * 0.3), isBoughtNow };
   });
   return { ...facts, attempts };
 }
+
+const richFacts = ({ model, engine, wheels }: Car, { id }: Place) => ({
+  make: model.manufacturer.id,
+  model: model.id,
+  engine: model.engines.length > 1 ? engine.id : null,
+  wheels,
+  place: id,
+});
 
 /** What the price of a lot depends on if the car has no damage and no past. */
 function soundPrice({ model: { newPrice }, year, km }: Car, { domain }: LotLife): PriceFacts {

@@ -8,7 +8,11 @@ export interface Population {
   readonly vehicles: number;
   /** Time between two births. */
   readonly interval: number;
+  readonly law: Law;
 }
+
+/** The law of prices: the plain one has a factor for each fact, the rich one (docs/sandbox.md) also has interactions. */
+export type Law = 'plain' | 'rich';
 
 /** A population at one moment. */
 export interface Moment extends Population {
@@ -33,9 +37,10 @@ const GOLDEN = 0.618_033_988_749_894_9;
 const FIRST_ID = 100_000;
 const ID_STEP = 3;
 
-export const population = (seed: number, vehicles: number): Population => ({
+export const population = (seed: number, vehicles: number, law: Law): Population => ({
   seed,
   vehicles,
+  law,
   interval: (MEAN_LIFE_DAYS * LEFT_BY_MERGES * DAY) / vehicles,
 });
 

@@ -18,12 +18,14 @@ export const Salt = {
   duplicate: 9,
   color: 10,
   later: 11,
+  law: 12,
   lot: 1000,
   images: 2000,
   purchase: 3000,
   published: 4000,
   reported: 5000,
   rolledBack: 6000,
+  tail: 7000,
 } as const;
 
 const mix = (value: number): number => {

@@ -1,0 +1,156 @@
+import type { PricedRow } from './blocks.js';
+import { GROUPS } from './design.js';
+import { evidence } from './evidence.js';
+import type { Visit } from './rows.js';
+
+/** The effects that lots of one group have in common, for each of GROUPS by code. */
+export interface GroupEffects {
+  readonly effect: readonly Float64Array[];
+  /** Variance of each effect. */
+  readonly variance: readonly Float64Array[];
+  /** Variance of the effects of a kind about 0, of which a lot without a known group has one. */
+  readonly spread: readonly number[];
+  /** Effective number of effects that the prices determine. */
+  readonly freedom: number;
+}
+
+/**
+ * The spread of a kind before it is known, 3 %. It counts as many effects, since few prices have many groups: with a
+ * broad one, the groups would fit the noise.
+ */
+const ASSUMED = { usual: 0.001, prior: 10 };
+/** Rounds over all kinds after a pass: lots share groups, so that the effects of one kind depend on those of the others. */
+const ROUNDS = 3;
+
+/** No effects. @param sizes number of groups of each of GROUPS */
+export function emptyGroups(sizes: readonly number[]): GroupEffects {
+  return {
+    effect: sizes.map((size) => new Float64Array(size)),
+    variance: sizes.map((size) => new Float64Array(size)),
+    spread: sizes.map(() => ASSUMED.usual),
+    freedom: 0,
+  };
+}
+
+/** What the groups of a lot add to the logarithm of its price. */
+export function groupsOf({ effect }: GroupEffects, { groups, times }: PricedRow): number {
+  let sum = 0;
+  for (let i = 0; i < GROUPS.length; i += 1) {
+    const group = groups[i] ?? -1;
+    if (group >= 0) sum += (effect[i]?.[group] ?? 0) * (times[i] ?? 0);
+  }
+  return sum;
+}
+
+/** Variance of what the groups of a lot add. */
+export function groupsVariance({ variance, spread }: GroupEffects, { groups, times }: PricedRow): number {
+  let sum = 0;
+  for (let i = 0; i < GROUPS.length; i += 1) {
+    const group = groups[i] ?? -1;
+    const own = group >= 0 ? (variance[i]?.[group] ?? 0) : (spread[i] ?? 0);
+    sum += own * (times[i] ?? 0) ** 2;
+  }
+  return sum;
+}
+
+/** The prices of a fit as their groups see them, column by column. */
+interface Seen {
+  readonly error: Float64Array;
+  readonly weight: Float64Array;
+  readonly group: readonly Int32Array[];
+  readonly times: readonly Float64Array[];
+}
+
+/**
+ * Fits the effects of the groups to what the other effects leave of the prices, kind by kind, in some rounds.
+ * @param count number of prices
+ * @param errorOf what the fit with the last groups leaves of a price
+ * @param weightOf 1 / variance of the price; 0 to leave it out
+ */
+export function fitGroups(
+  last: GroupEffects,
+  prices: Visit,
+  count: number,
+  errorOf: (row: PricedRow) => number,
+  weightOf: (row: PricedRow, error: number) => number,
+): GroupEffects {
+  const used = last.effect.map((effect) => effect.length > 0);
+  const seen: Seen = {
+    error: new Float64Array(count),
+    weight: new Float64Array(count),
+    group: used.map((is) => new Int32Array(is ? count : 0)),
+    times: GROUPS.map(({ times }) => new Float64Array(times === undefined ? 0 : count)),
+  };
+  let at = 0;
+  prices((row) => {
+    const error = errorOf(row);
+    seen.error[at] = error;
+    seen.weight[at] = weightOf(row, error);
+    for (let i = 0; i < GROUPS.length; i += 1) {
+      const [group, times] = [seen.group[i], seen.times[i]];
+      if (group !== undefined && group.length > 0) group[at] = row.groups[i] ?? -1;
+      if (times !== undefined && times.length > 0) times[at] = row.times[i] ?? 0;
+    }
+    at += 1;
+  });
+  const effect = last.effect.map((values) => values.slice());
+  const variance = last.variance.map((values) => values.slice());
+  const spread = [...last.spread];
+  const freedoms = effect.map(() => 0);
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const [kind, own] of effect.entries()) {
+      if (own.length === 0) continue;
+      const sums = sumsOf(seen, kind, own, at);
+      const learnt = settle(sums, own, variance[kind] ?? own, spread[kind] ?? ASSUMED.usual);
+      takeOff(seen, kind, learnt.change, at);
+      spread[kind] = learnt.variance;
+      freedoms[kind] = learnt.freedom;
+    }
+  return { effect, variance, spread, freedom: freedoms.reduce((sum, each) => sum + each, 0) };
+}
+
+/** Sums by group of a kind: of weights, and of what the prices leave to the effect. */
+function sumsOf({ error, weight, group, times }: Seen, kind: number, effect: Float64Array, count: number) {
+  const sums = { weight: new Float64Array(effect.length), left: new Float64Array(effect.length) };
+  const [groups, slopes] = [group[kind] ?? new Int32Array(), times[kind] ?? new Float64Array()];
+  for (let at = 0; at < count; at += 1) {
+    const own = groups[at] ?? -1;
+    if (own < 0) continue;
+    const slope = slopes.length > 0 ? (slopes[at] ?? 0) : 1;
+    const weighted = (weight[at] ?? 0) * slope;
+    sums.weight[own] = (sums.weight[own] ?? 0) + weighted * slope;
+    sums.left[own] = (sums.left[own] ?? 0) + weighted * ((error[at] ?? 0) + slope * (effect[own] ?? 0));
+  }
+  return sums;
+}
+
+/** Sets the effects of a kind and their variances; returns how they changed, and the spread that is most likely now. */
+function settle(
+  { weight, left }: ReturnType<typeof sumsOf>,
+  effect: Float64Array,
+  variance: Float64Array,
+  spread: number,
+) {
+  const change = new Float64Array(effect.length);
+  const squares: [number, number][] = [];
+  for (let own = 0; own < effect.length; own += 1) {
+    const known = 1 / ((weight[own] ?? 0) + 1 / spread);
+    const value = known * (left[own] ?? 0);
+    change[own] = value - (effect[own] ?? 0);
+    effect[own] = value;
+    variance[own] = known;
+    squares.push([value ** 2, known]);
+  }
+  return { change, ...evidence(spread, squares, ASSUMED) };
+}
+
+/** Takes the changes of effects off what is left of the prices. */
+function takeOff({ error, group, times }: Seen, kind: number, change: Float64Array, count: number): void {
+  const [groups, slopes] = [group[kind] ?? new Int32Array(), times[kind] ?? new Float64Array()];
+  for (let at = 0; at < count; at += 1) {
+    const own = groups[at] ?? -1;
+    if (own < 0) continue;
+    const slope = slopes.length > 0 ? (slopes[at] ?? 0) : 1;
+    error[at] = (error[at] ?? 0) - slope * (change[own] ?? 0);
+  }
+}
