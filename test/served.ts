@@ -46,6 +46,7 @@ export interface LotRecord {
   seller_reserve?: { price: number } | null;
   seller?: Named | string | null;
   seller_type?: Named | string | null;
+  selling_branch?: (Named & { id: number | null }) | null;
   estimate_repair_price?: number | null;
   pre_accident_price?: number | null;
   sale_date?: string | null;
@@ -128,6 +129,8 @@ export interface VehicleRecord<Lots extends LotRecord[] | null = LotRecord[]> {
   model?: Named;
   generation?: Named | null;
   engine?: Named | null;
+  fuel?: Named | null;
+  drive_wheel?: Named | null;
   vehicle_type?: Named;
   body_type?: Named | null;
   lots: Lots;

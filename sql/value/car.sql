@@ -12,17 +12,32 @@ car as (
     select greatest(0, $now - $year) as age
 ),
 said as (
-    select 'age' as factor, cast(null as varchar) as level, age as number from car
+    -- times: what the effect of the level is multiplied by, since those of a make are slopes
+    select 'age' as factor, cast(null as varchar) as level, age as number, 1 as times from car
     union all
-    select 'mileage', null, $km - usual_km_a_year * age from car cross join base
+    select 'mileage', null, $km - usual_km_a_year * age, 1 from car cross join base
     union all
-    select 'odometer', case when $km is not null then 'usable' end, null
+    select 'odometer', case when $km is not null then 'usable' end, null, 1
     union all
-    select 'damage_main_group', $damage, null
+    select 'damage_main_group', $damage, null, 1
     union all
-    select 'title_brand', $title, null
+    select 'title_brand', $title, null, 1
     union all
-    select 'month', max(level), null from factors where factor = 'month'
+    select 'month', max(level), null, 1 from factors where factor = 'month'
+    union all
+    select 'age_by_make', cast($make as varchar), null, (least(age, 25) - 6) / 10 from car
+    union all
+    select 'mileage_by_make', cast($make as varchar), null, greatest(-1, least(1, ($km - usual_km_a_year * age) / 100000))
+    from car
+    cross join base
+    where $km is not null
+    union all
+    select
+        'damage_by_age',
+        $damage || '/' || case when age < 4 then '0 to 3' when age < 8 then '4 to 7' when age < 13 then '8 to 12' else '13 and more' end,
+        null,
+        1
+    from car
 ),
 averages as (
     select
@@ -56,7 +71,7 @@ effects as (
         averages.factor || coalesce(': ' || said.level, '') as factor,
         case
             when said.number is not null then coalesce(low + share * (high - low), low, high, 0)
-            when said.level is not null then coalesce(factors.effect, 0)
+            when said.level is not null then coalesce(factors.effect * times, 0)
             else averages.mean
         end as effect,
         averages.mean,

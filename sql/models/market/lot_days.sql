@@ -60,7 +60,7 @@ timed as (
     from days
     cross join clock
     inner join lot_groups using (lot_id)
-    left join vehicles on vehicles.vehicle_id = days.vehicle_id
+    left join vehicle_facts as vehicles on vehicles.vehicle_id = days.vehicle_id
     left join spans on spans.domain_id = days.domain_id
     left join price_estimates on price_estimates.lot_id = days.lot_id
     left join sold_lots on sold_lots.lot_id = days.lot_id

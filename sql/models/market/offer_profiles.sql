@@ -33,6 +33,8 @@ estimated as (
     select
         lot_id,
         ln(price / estimate) as log_ratio,
+        ln(place_factor) as log_place,
+        ln(seller_factor) as log_seller,
         6.568969 / (ln(high_80 / low_80) * ln(high_80 / low_80)) as weight
     from price_estimates
     where price is not null and low_80 > 0 and high_80 > low_80 and not is_left_out
@@ -46,6 +48,8 @@ lot_facts as (
         -- a lot that the feed learned of after its auction has no days
         case when days_between(created_at, sold_at) >= 0 then days_between(created_at, sold_at) end as days,
         log_ratio,
+        log_place,
+        log_seller,
         weight
     from held_lots
     inner join lots on lots.lot_id = held_lots.lot_id
@@ -67,7 +71,8 @@ counts as (
         median(gap_share) as gap_share_median,
         count(weight) as estimated_prices,
         sum(weight) as price_weight,
-        sum(weight * log_ratio) / sum(weight) as log_ratio,
+        -- the estimate knows what the place and the seller do to prices, so that its part is added again
+        sum(weight * (log_ratio + case level when 'branch' then log_place else log_seller end)) / sum(weight) as log_ratio,
         count(days) as timed_lots,
         median(days) as days_median
     from parties

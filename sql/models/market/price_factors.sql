@@ -68,10 +68,48 @@ of_vehicles as (
     left join dim_models on model_id = model
     left join generation_names on generation_id = generation
 ),
+of_groups as (
+    -- what lots of one group have in common beside the factors, such as an engine within its model
+    select
+        markets.market,
+        markets.currency,
+        found.name as factor,
+        found.level,
+        case
+            when found.name in ('engine', 'fuel', 'drive', 'body')
+            then coalesce(model_name, 'unknown') || ' ' || second_part
+            when found.name in ('age_by_make', 'mileage_by_make') then coalesce(manufacturer_name, 'unknown')
+            when found.name = 'damage_by_age' then first_part || ', ' || second_part || ' years'
+            else coalesce(domain_name, 'unknown') || ' ' || second_part
+        end as name,
+        'all' as reference,
+        log_effect,
+        deviation,
+        found.prices
+    from fit.group_effects as group_effects
+    inner join fit.markets as markets on markets.number = group_effects.market
+    inner join fit.groups as found
+        on found.market = group_effects.market and found.kind = group_effects.kind and found.code = group_effects.code
+    left join dim_models on found.name in ('engine', 'fuel', 'drive', 'body') and model_id = try_cast(first_part as bigint)
+    left join dim_manufacturers
+        on found.name in ('age_by_make', 'mileage_by_make')
+        and dim_manufacturers.manufacturer_id = try_cast(first_part as bigint)
+    left join dim_sources
+        on found.name in ('branch', 'seller') and dim_sources.domain_id = try_cast(first_part as bigint)
+),
+gains as (
+    select markets.market, markets.currency, found.name as factor, gain
+    from fit.gains as gains
+    inner join fit.markets as markets on markets.number = gains.market
+    inner join (select distinct market, name, kind from fit.groups) as found
+        on found.market = gains.market and found.kind = gains.kind
+),
 factors as (
     select * from effects
     union all
     select * from of_vehicles
+    union all
+    select * from of_groups
 ),
 usual as (
     select market, currency, median(odometer_km / age_years) as usual_km_a_year
@@ -90,6 +128,8 @@ select
     usual_km_a_year,
     exp(log_effect - 1.96 * deviation) as effect_low,
     exp(log_effect + 1.96 * deviation) as effect_high,
-    prices
+    prices,
+    gain as backtest_gain
 from factors
 left join usual using (market, currency)
+left join gains using (market, currency, factor)

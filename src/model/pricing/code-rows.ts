@@ -41,15 +41,33 @@ export async function nameNumbers(connection: DuckDBConnection): Promise<readonl
     set variable fewest = ${FEWEST}`);
   const found: readonly unknown[] = await rows(connection, packageFile('sql/pricing/name_numbers.sql'));
   await connection.run(`create or replace table fit.groups as
-    select markets.number as market, name, key, label, row_number() over (partition by number, name order by label) - 1 as code
+    select
+      markets.number as market,
+      name,
+      kind,
+      key,
+      level,
+      first_part,
+      second_part,
+      prices,
+      row_number() over (partition by markets.number, name order by level) - 1 as code
     from (${GROUPS.map(groupSql).join(' union all ')}) as found
     inner join fit.markets as markets using (market, currency)`);
   return found as readonly Market[];
 }
 
 /** A SELECT of the groups of a name that have enough prices. */
-const groupSql = ({ name, key }: (typeof GROUPS)[number]): string =>
-  `select market, currency, ${literal(name)} as name, hash(${key}) as key, min(concat_ws('/', ${key})) as label
+const groupSql = ({ name, key }: (typeof GROUPS)[number], kind: number): string =>
+  `select
+    market,
+    currency,
+    ${literal(name)} as name,
+    ${kind} as kind,
+    hash(${key}) as key,
+    min(concat_ws('/', ${key})) as level,
+    min(cast(${key[0]} as varchar)) as first_part,
+    min(cast(${key[1] ?? 'null'} as varchar)) as second_part,
+    count(*) as prices
   from price_inputs
   where price is not null and ${key.map((column) => `${column} is not null`).join(' and ')}
   group by market, currency, hash(${key})

@@ -36,8 +36,15 @@ const knownOf = (unsure: number, noise: number): number => {
   return place < 0 ? KNOWN.length : place;
 };
 
-/** Quantiles for a class of noise and the variance of an expected price. */
-export type QuantilesOf = (member: number, unsure: number) => Quantiles;
+/** Quantiles by class of noise and by how well a car is known; see {@link quantilesAt}. */
+export type QuantilesOf = readonly Quantiles[];
+
+/** Number of ways in which a car is known. */
+const WAYS = KNOWN.length + 1;
+
+/** The quantiles of a class of noise, for a variance of the expected price. */
+export const quantilesAt = (all: QuantilesOf, member: number, unsure: number, noise: number): Quantiles =>
+  all[member * WAYS + knownOf(unsure, noise)] ?? [];
 
 /** Errors of expected prices, by class of noise. */
 export class Errors {
@@ -85,10 +92,12 @@ export class Errors {
         SHARES.map((share) => quantile(sorted, share)),
       );
     }
-    return (member, unsure) => {
-      const name = namesOf(member, knownOf(unsure, noise[member] ?? 1)).find((each) => found.has(each));
-      return found.get(name ?? ALL) ?? [];
-    };
+    return noise.flatMap((_, member) =>
+      Array.from({ length: WAYS }, (_, known) => {
+        const name = namesOf(member, known).find((each) => found.has(each));
+        return found.get(name ?? ALL) ?? [];
+      }),
+    );
   }
 }
 

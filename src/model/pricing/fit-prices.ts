@@ -35,8 +35,9 @@ const TABLES = {
       ...INTERVALS,
       'is_left_out utinyint',
       'make_weight',
-      'deviation',
       'buy_now_share',
+      'place',
+      'seller',
     ],
     ...Array.from({ length: DRIVERS }, (_, i) => [
       `driver_${i + 1} usmallint`,
@@ -53,6 +54,8 @@ const TABLES = {
     'deviation',
     'prices',
   ],
+  group_effects: ['kind', 'code', 'log_effect', 'deviation'],
+  gains: ['kind', 'gain'],
   nodes: ['node', 'log_effect', 'deviation'],
   index: ['segment', 'code', 'month', 'log_level', 'deviation', 'prices'],
   repeat: ['month', 'log_level', 'deviation', 'prices'],
@@ -60,8 +63,8 @@ const TABLES = {
 
 /**
  * Fits a model of the log price to the prices of each market in `price_inputs`. The results are tables of the database
- * `fit`, which is in memory and open to all connections: `estimates`, `backtest`, `effects`, `nodes`, `index` and `repeat`.
- * The tables `markets`, `node_names` and `segments` have the meaning of their numbers.
+ * `fit`, which is in memory and open to all connections: `estimates`, `backtest`, `effects`, `group_effects`, `gains`, `nodes`,
+ * `index` and `repeat`. The tables `markets`, `node_names`, `groups` and `segments` have the meaning of their numbers.
  * @param folder for a file of numbers, which exists as long as the fit runs
  */
 export async function fitPrices(connection: DuckDBConnection, folder: string): Promise<void> {

@@ -32,6 +32,10 @@ export function emptyGroups(sizes: readonly number[]): GroupEffects {
   };
 }
 
+/** What the group of one of GROUPS adds to the logarithm of the price of a lot. */
+export const groupOf = ({ effect }: GroupEffects, { groups, times }: PricedRow, kind: number): number =>
+  (effect[kind]?.[groups[kind] ?? -1] ?? 0) * (times[kind] ?? 0);
+
 /** What the groups of a lot add to the logarithm of its price. */
 export function groupsOf({ effect }: GroupEffects, { groups, times }: PricedRow): number {
   let sum = 0;

@@ -1,7 +1,7 @@
 import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
 import { GROUPS, sharedOf, sizeOf } from './design.js';
-import { Errors, type Quantiles, type QuantilesOf } from './errors.js';
+import { Errors, type QuantilesOf, quantilesAt } from './errors.js';
 import { emptyFit, expected, type Fit, solve, uncertainty } from './fit.js';
 import { fitGroups, type GroupEffects, groupsOf } from './groups.js';
 import { setIntervals } from './intervals.js';
@@ -40,8 +40,13 @@ export function startState({ factors, tree, noises, groups }: Coding) {
     left: new Errors(noises),
     /** Errors of prices that were not part of the fit that judged them. */
     judged: new Errors(noises),
-    /** Squared errors of judged prices without the effects of each of GROUPS, less those with them. */
-    gains: new Float64Array(GROUPS.length),
+    /** Squared errors of judged prices, and how much larger they are without the effects of each of GROUPS. */
+    gains: {
+      squares: 0,
+      ofGroups: new Float64Array(GROUPS.length),
+      /** Sums of their squares, which tell by how much they can be chance. */
+      squaresOfGroups: new Float64Array(GROUPS.length),
+    },
   };
 }
 
@@ -128,11 +133,8 @@ export function quantilesOf({ noise, left, judged }: State, isToCome = true): Qu
   const known = left.quantiles(noise);
   if (!isToCome || !judged.areEnough) return known;
   const later = judged.quantiles(noise);
-  return (member, unsure) => mean(known(member, unsure), later(member, unsure));
+  return known.map((quantiles, at) => quantiles.map((own, i) => (own + (later[at]?.[i] ?? own)) / 2));
 }
-
-const mean = (one: Quantiles, other: Quantiles): Quantiles =>
-  one.map((quantile, i) => (quantile + (other[i] ?? quantile)) / 2);
 
 /** Judges the prices of a month by a fit to the prices before it, then adds them to the fit. */
 export function judgeMonth(
@@ -142,7 +144,7 @@ export function judgeMonth(
   append: (values: number[]) => void,
 ): State {
   const { fit, sums, noise, judged, gains } = state;
-  const quantilesAt = quantilesOf(state);
+  const ofErrors = quantilesOf(state);
   const row: number[] = [];
   rows.priced([month, month + 1])((priced) => {
     const middle = expected(fit, priced);
@@ -151,7 +153,11 @@ export function judgeMonth(
     const deviation = Math.sqrt(variance + unsure);
     row[0] = priced.lot;
     row[1] = middle;
-    setIntervals(row, 2, { middle, deviation, quantiles: quantilesAt(priced.noise, unsure) });
+    setIntervals(row, 2, {
+      middle,
+      deviation,
+      quantiles: quantilesAt(ofErrors, priced.noise, unsure, variance),
+    });
     append(row);
     const error = priced.logPrice - middle;
     judged.add(priced.noise, error, unsure);
@@ -163,18 +169,25 @@ export function judgeMonth(
   return { ...state, fit: solve(sums, factors, tree, fit) };
 }
 
-/** Adds how much larger the squared error of a price is without the effect of each of its groups. */
-function addGains(gains: Float64Array, { effect }: GroupEffects, priced: PricedRow, error: number): void {
+/** Adds the squared error of a price, and how much larger the squared error of a price is without the effect of each of its groups. */
+function addGains(gains: State['gains'], { effect }: GroupEffects, priced: PricedRow, error: number): void {
+  gains.squares += error ** 2;
   for (let kind = 0; kind < GROUPS.length; kind += 1) {
     const own = (effect[kind]?.[priced.groups[kind] ?? -1] ?? 0) * (priced.times[kind] ?? 0);
-    gains[kind] = (gains[kind] ?? 0) + own ** 2 + 2 * own * error;
+    const gain = own ** 2 + 2 * own * error;
+    gains.ofGroups[kind] = (gains.ofGroups[kind] ?? 0) + gain;
+    gains.squaresOfGroups[kind] = (gains.squaresOfGroups[kind] ?? 0) + gain ** 2;
   }
 }
 
-/** The fit without the kinds of groups that did not bring judged prices nearer. */
+/** A gain of a kind of groups that is at least so many standard errors is no chance. */
+const CLEAR = 2;
+
+/** The fit without the kinds of groups that did not clearly bring judged prices nearer. */
 export function withoutUseless({ fit, gains, judged }: State): Fit {
   const { groups } = fit;
-  const keeps = (kind: number): boolean => !judged.areEnough || (gains[kind] ?? 0) > 0;
+  const keeps = (kind: number): boolean =>
+    !judged.areEnough || (gains.ofGroups[kind] ?? 0) > CLEAR * Math.sqrt(gains.squaresOfGroups[kind] ?? 0);
   const kept = (arrays: readonly Float64Array[]): Float64Array[] =>
     arrays.map((values, kind) => (keeps(kind) ? values : new Float64Array()));
   const spread = groups.spread.map((variance, kind) => (keeps(kind) ? variance : 0));

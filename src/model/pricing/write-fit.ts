@@ -1,8 +1,10 @@
 import { type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
-import { type Factor, REFERENCES, SEGMENTS } from './design.js';
+import { type Factor, GROUPS, REFERENCES, SEGMENTS } from './design.js';
+import { quantilesAt } from './errors.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
+import { groupOf } from './groups.js';
 import { setIntervals } from './intervals.js';
 import { isUsed, leverageOf, quantilesOf, type State } from './passes.js';
 
@@ -20,6 +22,7 @@ export async function writeEstimates(
   const [known, toCome] = [quantilesOf(state, false), quantilesOf(state)];
   const setDrivers = driversOf(fit, factors);
   const levels = indexLevels(factors, fit);
+  const stateOf = effectOf(factors, fit, 'state');
   const estimates = await openNumbers(connection, 'estimates', market);
   const row: number[] = [];
   rows.all((priced) => {
@@ -37,7 +40,7 @@ export async function writeEstimates(
     const around = {
       middle: estimate,
       deviation,
-      quantiles: (isToCome ? toCome : known)(priced.noise, spread - variance),
+      quantiles: quantilesAt(isToCome ? toCome : known, priced.noise, spread - variance, variance),
     };
     const { logBuyNow, buyNowShare } = priced;
     const canBeBought = isToCome && !Number.isNaN(logBuyNow) && !Number.isNaN(buyNowShare);
@@ -46,8 +49,9 @@ export async function writeEstimates(
     setIntervals(row, 2, around, canBeBought ? { logPrice: logBuyNow, share: buyNowShare } : undefined);
     row[6] = used || isToCome ? 0 : 1;
     row[7] = fit.nodes.sums.weight[make] ?? 0;
-    row[8] = deviation;
-    row[9] = canBeBought ? buyNowShare : Number.NaN;
+    row[8] = canBeBought ? buyNowShare : Number.NaN;
+    row[9] = stateOf(priced) + groupOf(fit.groups, priced, BRANCH);
+    row[10] = groupOf(fit.groups, priced, SELLER);
     setDrivers(row, priced);
     estimates.append(row);
     if (used) levels.add(priced, error, variance);
@@ -56,8 +60,27 @@ export async function writeEstimates(
   await writeNumbers(connection, 'index', market, levels.rows());
 }
 
+const BRANCH = GROUPS.findIndex(({ name }) => name === 'branch');
+const SELLER = GROUPS.findIndex(({ name }) => name === 'seller');
+
+/** The effect of a factor on a lot against the mean of all prices. */
+function effectOf(
+  factors: readonly Factor[],
+  { coefficients, means }: Fit,
+  name: string,
+): (priced: PricedRow) => number {
+  const { offset = 0, levels = [] } = factors.find((factor) => factor.name === name) ?? {};
+  const own = coefficients.subarray(offset, offset + levels.length);
+  const mean = own.reduce((sum, effect, i) => sum + effect * (means[offset + i] ?? 0), 0);
+  return ({ index, count }) => {
+    let sum = -mean;
+    for (let i = 0; i < count; i += 1) sum += own[(index[i] ?? 0) - offset] ?? 0;
+    return sum;
+  };
+}
+
 /** Position of the first driver in a row of the table `estimates`. */
-const FIRST_DRIVER = 10;
+const FIRST_DRIVER = 11;
 
 /** Sets the factors that move an estimate furthest from the mean of all prices: their coefficients and effects. */
 function driversOf(fit: Fit, factors: readonly Factor[]): (row: number[], priced: PricedRow) => void {
@@ -140,7 +163,7 @@ const BASE = -1;
 export async function writeEffects(
   connection: DuckDBConnection,
   { factors }: Coding,
-  { fit, sums: { counts } }: State,
+  { fit, sums: { counts }, gains }: State,
   market: number,
 ): Promise<void> {
   await writeNumbers(connection, 'effects', market, effectsOf(factors, fit, counts));
@@ -148,6 +171,18 @@ export async function writeEffects(
     (fit.nodes.sums.weight[node] ?? 0) > 0 ? [[node, effect, Math.sqrt(effectVariance(fit, node))]] : [],
   ).flat();
   await writeNumbers(connection, 'nodes', market, nodes);
+  const groups = fit.groups.effect.flatMap((effects, kind) =>
+    Array.from(effects, (effect, code) => [
+      kind,
+      code,
+      effect,
+      Math.sqrt(fit.groups.variance[kind]?.[code] ?? 0),
+    ]),
+  );
+  await writeNumbers(connection, 'group_effects', market, groups);
+  const { squares, ofGroups } = gains;
+  const shares = Array.from(ofGroups, (gain, kind) => [kind, squares > 0 ? gain / squares : Number.NaN]);
+  await writeNumbers(connection, 'gains', market, shares);
 }
 
 /** A row for each level of each factor, compared with the reference of its factor, and one for the base price. */

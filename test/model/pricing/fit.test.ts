@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { PricedRow } from '../../../src/model/pricing/blocks.js';
 import { factorsOf, LEVEL_FACTORS, sizeOf } from '../../../src/model/pricing/design.js';
 import { expected, type Spread, solve, uncertainty } from '../../../src/model/pricing/fit.js';
+import { emptyGroups } from '../../../src/model/pricing/groups.js';
 import { addSale, emptySums } from '../../../src/model/pricing/sums.js';
 
 const MONTHS = 4;
@@ -39,7 +40,13 @@ function saleOf(i: number): PricedRow {
   };
   return {
     ...{ lot: i, model: i % 4, noise: 0, month: 0, logPrice: 8 + unit(50) },
-    ...{ ...own, own, segments: new Int32Array() },
+    ...{
+      ...own,
+      own,
+      segments: new Int32Array(),
+      ...{ groups: new Int32Array(), times: new Float64Array() },
+    },
+    ...{ logBuyNow: Number.NaN, buyNowShare: 0 },
   };
 }
 
@@ -99,8 +106,8 @@ it('solves the mixed model as one dense system does', () => {
   // The last generation has no sale, so only its make informs its estimate.
   const sales = Array.from({ length: 120 }, (_, i) => saleOf(i)).filter(({ model }) => model !== 3);
   const sums = emptySums(size, 4);
-  for (const sale of sales) addSale(sums, sale, WEIGHT);
-  const fit = solve(sums, factors, tree, spread);
+  for (const sale of sales) addSale(sums, sale, WEIGHT, sale.logPrice);
+  const fit = solve(sums, factors, tree, { spread, groups: emptyGroups([]) });
   const { mean, covariance } = dense(sales);
   for (const sale of Array.from({ length: 40 }, (_, i) => saleOf(i + 500))) {
     const terms = rowOf(sale);

@@ -80,7 +80,8 @@ export function lotsOf({
       i % 10 = 0 as is_offered, case when i % 10 > 0 then exp(log_price) end as price,
       cast(${sold} as timestamptz) as priced_at, cast(${sold} as date) as priced_month,
       make as manufacturer_id, make * 100 + model_place as model_id, make * 100 + model_place as generation_id,
-      2024 as year, 'feed' as year_origin, 'body' as body_type, 'auction' as sold_by, 'd' || damage_main_group as damage_main_group,
+      2024 as year, 'feed' as year_origin, 'body' as body_type, 'auction' as sold_by, cast(null as double) as buy_now, 'e' || ${place(14, 4)} as engine, 'gasoline' as fuel,
+      'w' || ${place(15, 3)} as drive, 's' || ${place(16, 300)} as seller, 'b' || state as branch, 'd' || damage_main_group as damage_main_group,
       'none' as damage_second_group, 't' || title_brand as title_brand, 'c' || condition as condition, 'yes' as has_keys,
       'dealer' as seller_group, 'US' as country, 'US ' || state as state, age as age_years, 'all' as age_band,
       greatest(0, km + ${USUAL} * age) * 10000 as odometer_km, 'usable' as odometer

@@ -6,7 +6,18 @@ import type { VehicleFacts } from './told-vehicles.js';
 
 /** A car with what the models believe of it. */
 export type BelievedCar = VehicleFacts &
-  Pick<VehicleRecord, 'id' | 'vin' | 'body_type' | 'listings' | 'inspections' | 'vehicle_history_reports'>;
+  Pick<
+    VehicleRecord,
+    | 'id'
+    | 'vin'
+    | 'body_type'
+    | 'engine'
+    | 'fuel'
+    | 'drive_wheel'
+    | 'listings'
+    | 'inspections'
+    | 'vehicle_history_reports'
+  >;
 
 /** What the models believe of the cars, by id: their years, and manufacturers and models with one id for one name. */
 export function believedVehicles(

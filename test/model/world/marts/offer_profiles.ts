@@ -15,7 +15,7 @@ const Z = 1.959963984540054;
 
 function partiesOf(raw: LotRecord): Party[] {
   const seller = raw.seller as Named | string | null | undefined;
-  const branch = raw.selling_branch as (Named & { id: number | null }) | null | undefined;
+  const branch = raw.selling_branch;
   const name = (typeof seller === 'string' ? seller : seller?.name)?.trim() || null;
   const branchName = branch?.name?.trim() || null;
   const key = branch?.id == null ? branchName?.toLowerCase() : String(branch.id);
@@ -63,10 +63,12 @@ interface Ratio {
   readonly weight: number;
 }
 
-function ratiosTo(row: MartRow | undefined): Ratio[] {
+/** The estimate knows what the place and the seller do to prices: a profile shows this part as well. */
+function ratiosTo(row: MartRow | undefined, level: string): Ratio[] {
   if (row === undefined || row.price === null || row.estimate === null || row.is_left_out === true) return [];
   const width = Math.log(Number(row.high_80) / Number(row.low_80));
-  return [{ log: Math.log(Number(row.price) / Number(row.estimate)), weight: (2.563 / width) ** 2 }];
+  const own = Number(level === 'branch' ? row.place_factor : row.seller_factor);
+  return [{ log: Math.log((own * Number(row.price)) / Number(row.estimate)), weight: (2.563 / width) ** 2 }];
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -130,9 +132,9 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       reserved: Number(hasReserve),
       gaps: hasReserve && isPossible(last.amount) && last.outlier === null ? [last.amount / reserve - 1] : [],
       days: days.filter((count) => count >= 0),
-      ratios: ratiosTo(estimates.get(last.lot.id)),
     };
-    return partiesOf(raw).map((party) => ({ ...party, ...facts }));
+    const estimate = estimates.get(last.lot.id);
+    return partiesOf(raw).map((party) => ({ ...party, ...facts, ratios: ratiosTo(estimate, party.level) }));
   });
   const sources = groupBy(lots, (lot) => `${lot.level} ${lot.domain}`).values();
   return [...sources].flatMap((ofSource) => {

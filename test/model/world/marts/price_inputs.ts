@@ -5,6 +5,7 @@ import { brandOf, groupOf as sellerOf } from './lot_breakdown.js';
 import { attempts } from './sales.js';
 
 const text = (value: string | null | undefined): string => value?.trim() || 'unknown';
+const lowered = (value: string | null | undefined): string | null => value?.trim().toLowerCase() || null;
 const known = (key: boolean | null | undefined): string => (key == null ? 'unknown' : key ? 'yes' : 'no');
 
 /** Years since the beginning of the model year. Each month counts from its middle. */
@@ -63,6 +64,14 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       year_origin: vehicle.origin ?? 'unknown',
       body_type: text(vehicle.body_type?.name),
       sold_by: sale?.basis === 'buy_now' ? 'buy_now' : 'auction',
+      buy_now:
+        !isAsking && lot.buyNow !== null && lot.buyNow >= 1 && lot.buyNow <= 5_000_000 ? lot.buyNow : null,
+      engine: lowered(vehicle.engine?.name),
+      fuel: lowered(vehicle.fuel?.name),
+      drive: lowered(vehicle.drive_wheel?.name),
+      seller: lowered(typeof raw.seller === 'string' ? raw.seller : raw.seller?.name),
+      branch:
+        raw.selling_branch?.id == null ? lowered(raw.selling_branch?.name) : String(raw.selling_branch.id),
       damage_main_group: damageOf(text(raw.damage?.main?.name)),
       damage_second_group: damageOf(text(raw.damage?.second?.name)),
       title_brand: brandOf(raw),
