@@ -57,8 +57,10 @@ export function streamOf(name: string, where: string): StreamName {
  * The world of the sandbox that options describe; its clock is `now` by default. Throws ConfigError for a value that does
  * not fit.
  */
-export function worldOf({ vehicles = '6000', seed = '1', clock }: Values<typeof worldOptions>, now: Date) {
+export function worldOf(given: Values<typeof worldOptions>, now: Date) {
+  const { vehicles = '6000', seed = '1', clock, law = 'plain' } = given;
   return {
+    law,
     vehicles: wholeNumber('--vehicles', vehicles, 1, 4_000_000),
     seed: wholeNumber('--seed', seed, 0, 2 ** 32 - 1),
     clock: clock === undefined ? now : instant('--clock', clock),

@@ -82,7 +82,7 @@ export interface OracleWorld {
 }
 
 /** The estimate of a lot without its own price, and whether the fit left that price out. */
-export interface OracleEstimate {
+interface OracleEstimate {
   readonly estimate: number;
   readonly isLeftOut: boolean;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { damageFactors, damages } from '../../src/sandbox/data/market.js';
+import { richLaw } from '../../src/sandbox/data/rich-law.js';
 import { createWorld, expectedPrice, market, marketFactor, wearFactor } from '../../src/sandbox/index.js';
-import { recordsOf } from '../served.js';
+import { need, recordsOf } from '../served.js';
 import { plantedLots } from './planted.js';
 
 const world = createWorld({ vehicles: 8000 });
@@ -20,6 +21,34 @@ describe('the planted market', () => {
     expect(noise.length).toBeGreaterThan(1000);
     expect(mean(noise)).toBeCloseTo(0, 1);
     expect(Math.sqrt(mean(noise.map((value) => value ** 2)))).toBeCloseTo(market.noise, 1);
+  });
+
+  it('has interactions, places and wide tails by the rich law, and the same cars and lots', () => {
+    const rich = createWorld({ vehicles: 8000, law: 'rich' });
+    const richLots = [...plantedLots(rich)];
+    expect(richLots.map(({ lotId }) => lotId)).toEqual(lots.map(({ lotId }) => lotId));
+    const pairs = richLots.flatMap((lot, i) => {
+      const [own, plain] = [lot.attempts.at(-1), lots[i]?.attempts.at(-1)];
+      return own?.sold && !own.isBoughtNow && plain && own.expected > 1000 ? [{ lot, own, plain }] : [];
+    });
+    const noise = pairs.map(({ own }) => logRatio(own.bid, own.expected));
+    const far = noise.filter((value) => Math.abs(value) > 3 * market.noise).length / noise.length;
+    expect(far).toBeGreaterThan(richLaw.tail.share * 0.2);
+    expect(far).toBeLessThan(richLaw.tail.share);
+    const [first] = pairs;
+    const { rich: facts } = need(first, 'a sale').lot.facts;
+    const at = Date.UTC(2026, 9, 1);
+    const priceAt = (place: number): number =>
+      expectedPrice(
+        { ...need(first, 'a sale').lot.facts, rich: { ...need(facts, 'rich facts'), place } },
+        at,
+      );
+    for (const [place, factor] of richLaw.branches)
+      expect(priceAt(place) / priceAt(58)).toBeCloseTo(factor, 9);
+    // What the law adds is even: it moves cars, and not the market.
+    expect(
+      Math.abs(mean(pairs.map(({ own, plain }) => logRatio(own.expected, plain.expected)))),
+    ).toBeLessThan(0.1);
   });
 
   it('lets some lots go at their Buy Now price', () => {
