@@ -85,11 +85,6 @@ export const worldOptions = {
   vehicles: { ...WORLD, type: 'string', describe: 'vehicles in the sandbox (default 6000)' },
   seed: { ...WORLD, type: 'string', describe: 'seed of the sandbox (default 1)' },
   clock: { ...WORLD, type: 'string', describe: 'time in the sandbox, ISO 8601 (default now)' },
-  law: {
-    ...WORLD,
-    choices: ['plain', 'rich'],
-    describe: 'prices in the sandbox: each fact has a factor, or they interact (default plain)',
-  },
 } as const satisfies Options;
 
 /** Options that choose a snapshot. */

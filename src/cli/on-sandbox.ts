@@ -23,7 +23,7 @@ export const SANDBOX: Settings = { output: join('output', 'sandbox') };
 /** The world of `--sandbox`; undefined without it. Throws UsageError for an option of the world without `--sandbox`. */
 export function sandboxOf(given: Values<typeof sandboxOptions>, now: Date) {
   if (given.sandbox) return worldOf(given, now);
-  const stray = (['vehicles', 'seed', 'clock', 'law'] as const).filter((name) => given[name] !== undefined);
+  const stray = (['vehicles', 'seed', 'clock'] as const).filter((name) => given[name] !== undefined);
   if (stray.length === 0) return undefined;
   throw new UsageError(
     `${stray.map((name) => `--${name}`).join(' and ')} ${stray.length === 1 ? 'describes' : 'describe'} the world of the sandbox, and --sandbox is not given`,
@@ -36,17 +36,17 @@ export function sandboxOf(given: Values<typeof sandboxOptions>, now: Date) {
  * @param work gets the settings of the service, and the clock of its world, whose windows and prices fit its records
  */
 export async function onSandbox<T>(
-  { vehicles, seed, clock, law }: ReturnType<typeof worldOf>,
+  { vehicles, seed, clock }: ReturnType<typeof worldOf>,
   effects: Effects,
   work: (service: Settings, now: () => Date) => Promise<T>,
 ): Promise<T> {
   const { startSandbox } = await import('../sandbox/server/start.js');
-  const sandbox = await startSandbox({ vehicles, seed, clock, law });
+  const sandbox = await startSandbox({ vehicles, seed, clock });
   const started = effects.now().getTime();
   const now = (): Date => new Date(clock.getTime() + effects.now().getTime() - started);
   const service = {
     baseUrl: sandbox.url,
-    origin: `sandbox of ${vehicles} vehicles, seed ${seed}${law === 'plain' ? '' : `, ${law} law`}`,
+    origin: `sandbox of ${vehicles} vehicles, seed ${seed}`,
     apiKey: sandbox.apiKey,
     rate: 1e6,
   };

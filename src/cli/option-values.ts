@@ -57,10 +57,8 @@ export function streamOf(name: string, where: string): StreamName {
  * The world of the sandbox that options describe; its clock is `now` by default. Throws ConfigError for a value that does
  * not fit.
  */
-export function worldOf(given: Values<typeof worldOptions>, now: Date) {
-  const { vehicles = '6000', seed = '1', clock, law = 'plain' } = given;
+export function worldOf({ vehicles = '6000', seed = '1', clock }: Values<typeof worldOptions>, now: Date) {
   return {
-    law,
     vehicles: wholeNumber('--vehicles', vehicles, 1, 4_000_000),
     seed: wholeNumber('--seed', seed, 0, 2 ** 32 - 1),
     clock: clock === undefined ? now : instant('--clock', clock),

@@ -68,34 +68,35 @@ of_vehicles as (
     left join dim_models on model_id = model
     left join generation_names on generation_id = generation
 ),
+group_names as (
+    select
+        *,
+        case when name in ('engine', 'fuel', 'drive', 'body') then try_cast(first_part as bigint) end as model_id,
+        case when name in ('age_by_make', 'mileage_by_make') then try_cast(first_part as bigint) end as manufacturer_id,
+        case when name in ('branch', 'seller') then try_cast(first_part as bigint) end as domain_id
+    from fit.groups
+),
 of_groups as (
     -- what lots of one group have in common beside the factors, such as an engine within its model
     select
         markets.market,
         markets.currency,
-        found.name as factor,
-        found.level,
-        case
-            when found.name in ('engine', 'fuel', 'drive', 'body')
-            then coalesce(model_name, 'unknown') || ' ' || second_part
-            when found.name in ('age_by_make', 'mileage_by_make') then coalesce(manufacturer_name, 'unknown')
-            when found.name = 'damage_by_age' then first_part || ', ' || second_part || ' years'
-            else coalesce(domain_name, 'unknown') || ' ' || second_part
-        end as name,
+        group_names.name as factor,
+        group_names.level,
+        coalesce(model_name, manufacturer_name, domain_name, first_part) || coalesce(', ' || second_part, '') as name,
         'all' as reference,
         log_effect,
         deviation,
-        found.prices
+        group_names.prices
     from fit.group_effects as group_effects
     inner join fit.markets as markets on markets.number = group_effects.market
-    inner join fit.groups as found
-        on found.market = group_effects.market and found.kind = group_effects.kind and found.code = group_effects.code
-    left join dim_models on found.name in ('engine', 'fuel', 'drive', 'body') and model_id = try_cast(first_part as bigint)
-    left join dim_manufacturers
-        on found.name in ('age_by_make', 'mileage_by_make')
-        and dim_manufacturers.manufacturer_id = try_cast(first_part as bigint)
-    left join dim_sources
-        on found.name in ('branch', 'seller') and dim_sources.domain_id = try_cast(first_part as bigint)
+    inner join group_names
+        on group_names.market = group_effects.market
+        and group_names.kind = group_effects.kind
+        and group_names.code = group_effects.code
+    left join dim_models using (model_id)
+    left join dim_manufacturers on dim_manufacturers.manufacturer_id = group_names.manufacturer_id
+    left join dim_sources using (domain_id)
 ),
 gains as (
     select markets.market, markets.currency, found.name as factor, gain

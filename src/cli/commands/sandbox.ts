@@ -10,6 +10,11 @@ export const sandbox = command({
     port: { type: 'string', default: '8787', describe: 'port on 127.0.0.1' },
     plan: { choices: ['demo', 'small', 'unlimited'], default: 'unlimited', describe: 'plan of the key' },
     rate: { type: 'string', describe: 'requests a second before it answers 429' },
+    law: {
+      choices: ['plain', 'rich'],
+      default: 'plain',
+      describe: 'prices: each fact has a factor, or facts interact',
+    },
     endpoints: {
       type: 'boolean',
       default: false,
@@ -25,7 +30,7 @@ export const sandbox = command({
     const port = wholeNumber('--port', given.port, 0, 65_535);
     const rate = given.rate === undefined ? null : positiveNumber('--rate', given.rate, 1e6);
     const { startSandbox } = await import('../../sandbox/server/start.js');
-    const service = await startSandbox({ ...world, port, plan: given.plan, rate, date: effects.now });
+    const service = await startSandbox({ ...world, law: given.law, port, plan: given.plan, rate, date: effects.now });
     effects.out(
       [
         `The sandbox listens on ${service.url} with the key ${service.apiKey}.`,
