@@ -30,7 +30,14 @@ export const sandbox = command({
     const port = wholeNumber('--port', given.port, 0, 65_535);
     const rate = given.rate === undefined ? null : positiveNumber('--rate', given.rate, 1e6);
     const { startSandbox } = await import('../../sandbox/server/start.js');
-    const service = await startSandbox({ ...world, law: given.law, port, plan: given.plan, rate, date: effects.now });
+    const service = await startSandbox({
+      ...world,
+      law: given.law,
+      port,
+      plan: given.plan,
+      rate,
+      date: effects.now,
+    });
     effects.out(
       [
         `The sandbox listens on ${service.url} with the key ${service.apiKey}.`,
