@@ -171,7 +171,7 @@ export function emptyRow(shared: readonly number[]): PricedRow & { readonly isSh
     own,
     segments,
     groups: new Int32Array(GROUPS.length),
-    times: new Float64Array(GROUPS.length),
+    times: new Float64Array(GROUPS.length).fill(1),
     logBuyNow: Number.NaN,
     buyNowShare: 0,
     isShared,
@@ -197,18 +197,18 @@ export function readRow({ numbers, codes }: Block, at: number, row: ReturnType<t
   }
   add(row, codes[MONTH_KNOT]?.[at] ?? 0, 1);
   for (let i = 0; i < SEGMENTS.length; i += 1) row.segments[i] = codes[FIRST_SEGMENT + i]?.[at] ?? 0;
-  for (let i = 0; i < GROUPS.length; i += 1) {
-    row.groups[i] = codes[FIRST_GROUP + i]?.[at] ?? NONE;
-    const slope = SLOPES[i];
-    row.times[i] = slope === undefined ? 1 : (numbers[slope]?.[at] ?? 0);
+  for (let i = 0; i < GROUPS.length; i += 1) row.groups[i] = codes[FIRST_GROUP + i]?.[at] ?? NONE;
+  for (let i = 0; i < SLOPES.length; i += 1) {
+    const { kind, column } = SLOPES[i] ?? { kind: 0, column: 0 };
+    row.times[kind] = numbers[column]?.[at] ?? 0;
   }
   row.logBuyNow = numbers[LOG_BUY_NOW]?.[at] ?? Number.NaN;
   row.buyNowShare = numbers[BUY_NOW_SHARE]?.[at] ?? 0;
 }
 
-/** The column that the effects of each of GROUPS are multiplied by. */
-const SLOPES = GROUPS.map(({ times }) =>
-  times === undefined ? undefined : times === 'age' ? AGE_SLOPE : MILEAGE_SLOPE,
+/** The kinds of GROUPS that are slopes, and the columns that their effects are multiplied by. */
+const SLOPES = GROUPS.flatMap(({ times }, kind) =>
+  times === undefined ? [] : [{ kind, column: times === 'age' ? AGE_SLOPE : MILEAGE_SLOPE }],
 );
 
 function add(row: ReturnType<typeof emptyRow>, coefficient: number, share: number): void {

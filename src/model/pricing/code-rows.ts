@@ -56,6 +56,10 @@ export async function nameNumbers(connection: DuckDBConnection): Promise<readonl
   return found as readonly Market[];
 }
 
+/** A number for the values of some columns; null if one of them is. */
+const keyOf = (columns: readonly string[]): string =>
+  `case when ${columns.map((column) => `${column} is not null`).join(' and ')} then hash(${columns.join(', ')}) end`;
+
 /** A SELECT of the groups of a name that have enough prices. */
 const groupSql = ({ name, key }: (typeof GROUPS)[number], kind: number): string =>
   `select
@@ -63,14 +67,14 @@ const groupSql = ({ name, key }: (typeof GROUPS)[number], kind: number): string 
     currency,
     ${literal(name)} as name,
     ${kind} as kind,
-    hash(${key}) as key,
+    ${keyOf(key)} as key,
     min(concat_ws('/', ${key})) as level,
     min(cast(${key[0]} as varchar)) as first_part,
     min(cast(${key[1] ?? 'null'} as varchar)) as second_part,
     count(*) as prices
   from price_inputs
-  where price is not null and ${key.map((column) => `${column} is not null`).join(' and ')}
-  group by market, currency, hash(${key})
+  where price is not null and ${keyOf(key)} is not null
+  group by market, currency, ${keyOf(key)}
   having count(*) >= ${FEWEST_OF_GROUP}`;
 
 /**
@@ -136,10 +140,9 @@ function rowsSql(
     ...Object.fromEntries(GROUPS.map(({ name }) => [`group_${name}`, `coalesce(of_${name}.code, -1)`])),
   };
   const joins = GROUPS.map(
-    ({ name, key }) => `left join fit.groups as of_${name}
-      on of_${name}.market = ${number} and of_${name}.name = ${literal(name)}
-      and of_${name}.key = hash(${key.map((column) => `fit_inputs.${column}`).join(', ')})
-      and ${key.map((column) => `fit_inputs.${column} is not null`).join(' and ')}`,
+    ({ name, key }) => `left join (
+        select key, code from fit.groups where market = ${number} and name = ${literal(name)}
+      ) as of_${name} on of_${name}.key = ${keyOf(key.map((column) => `fit_inputs.${column}`))}`,
   );
   return `select
       ${NUMBERS.map((name) => `coalesce((${columns[name]})::double, 'nan'::double) as "${name}"`).join(', ')},

@@ -1,24 +1,21 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Coding, codeRows, FEWEST, type Market, nameNumbers } from './code-rows.js';
-import {
-  judgeMonth,
-  measure,
-  pass,
-  type State,
-  startState,
-  type Weighing,
-  withoutUseless,
-} from './passes.js';
+import { judgeMonth, measure, type Pass, pass, type State, startState, withoutUseless } from './passes.js';
 import { repeatSales } from './repeat-sales.js';
 import type { Visit } from './rows.js';
 import { DRIVERS, openNumbers, writeEffects, writeEstimates } from './write-fit.js';
 
 /** Number of last months that the back-test judges. */
 const JUDGED = 6;
-/** Passes of the first fit over a sample of prices. */
-const FIRST_PASSES: readonly Weighing[] = ['all', ...Array<Weighing>(4).fill('robust'), 'alike'];
-/** Its passes over all prices after that. */
-const FULL_PASSES: readonly Weighing[] = ['robust', 'alike'];
+/** Passes of the first fit over a sample of prices. Every second one also fits the groups, which takes a second reading. */
+const FIRST_PASSES: readonly Pass[] = [
+  ['all'],
+  ['robust', 'groups'],
+  ['robust'],
+  ['robust', 'groups'],
+  ['robust'],
+  ['alike', 'groups'],
+];
 /** With this many times the prices of the last fit, the next judged month needs a new one: noise and spreads are known better. */
 const MUCH_MORE = 1.3;
 /** Number of prices in the sample, whatever the number of all. */
@@ -96,7 +93,8 @@ function fitAndJudge(coding: Coding, append: (judged: number[]) => void): State 
   const { months, rows } = coding;
   const judgedFrom = firstJudged(coding);
   let state = startState(coding);
-  for (const weighing of FIRST_PASSES) state = pass(coding, state, weighing, sampleOf(coding, judgedFrom));
+  const sample = sampleOf(coding, judgedFrom);
+  for (const each of FIRST_PASSES) state = pass(coding, state, each, sample);
   state = fitBefore(coding, state, judgedFrom);
   if (judgedFrom === months) return state;
   let fitted = pricesBefore(coding, judgedFrom);
@@ -109,13 +107,16 @@ function fitAndJudge(coding: Coding, append: (judged: number[]) => void): State 
     state = judgeMonth(coding, state, month, append);
   }
   const useful = { ...state, fit: withoutUseless(state) };
-  return measure(coding, pass(coding, useful, 'alike', rows.priced([0, months])), sampleOf(coding, months));
+  return measure(
+    coding,
+    pass(coding, useful, ['alike', 'groups'], rows.priced([0, months])),
+    sampleOf(coding, months),
+  );
 }
 
 /** Fits all prices before a month, and measures how far they are off. */
 function fitBefore(coding: Coding, last: State, month: number): State {
-  let state = last;
-  for (const weighing of FULL_PASSES) state = pass(coding, state, weighing, coding.rows.priced([0, month]));
+  const state = pass(coding, last, ['alike', 'groups'], coding.rows.priced([0, month]));
   return measure(coding, state, sampleOf(coding, month));
 }
 

@@ -24,6 +24,9 @@ const FIRST_NOISE = 0.1;
  */
 export type Weighing = 'all' | 'robust' | 'alike';
 
+/** How a pass weighs prices, and whether it fits the groups. */
+export type Pass = readonly [Weighing, 'groups'?];
+
 /** The fit after some passes over the prices. */
 export type State = Readonly<ReturnType<typeof startState>>;
 
@@ -54,7 +57,7 @@ export function startState({ factors, tree, noises, groups }: Coding) {
 export function pass(
   { factors, tree, noises }: Coding,
   last: State,
-  weighing: Weighing,
+  [weighing, withGroups]: Pass,
   prices: Visit,
 ): State {
   const sums = emptySums(sizeOf(factors), last.sums.leaves.weight.length);
@@ -74,6 +77,7 @@ export function pass(
   const fit = solve(sums, factors, tree, last.fit);
   const noise =
     weighing === 'all' ? last.noise : noiseOf(squares, weights, last.fit.freedom + groups.freedom);
+  if (withGroups === undefined) return { ...last, fit, sums, noise, weighed: last.noise };
   const regrouped = fitGroups(
     groups,
     prices,
