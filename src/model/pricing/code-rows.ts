@@ -99,9 +99,11 @@ export async function codeRows(connection: DuckDBConnection, market: Market, fol
     where node.market = ${market.number} order by node.node`,
   );
   const factors = factorsOf(levels, market.months);
-  const sizes = await rows(
+  const found = await rows(
     connection,
-    `select name, count(*) as size from fit.groups where market = ${market.number} group by name`,
+    `select name, list(dense_rank - 1 order by code) as parents
+    from (select name, code, dense_rank() over (partition by name order by first_part) as dense_rank from fit.groups where market = ${market.number})
+    group by name`,
   );
   return {
     rows: await writeRows(connection, rowsSql(factors, market), factors, join(folder, 'price_rows.tmp')),
@@ -110,8 +112,11 @@ export async function codeRows(connection: DuckDBConnection, market: Market, fol
     months: market.months.length,
     /** Number of classes of noise: by source, whether sold at a Buy Now price, and whether the mileage is unknown. */
     noises: 4 * (levels.get('domain_id')?.length ?? 0),
-    /** Number of groups of each of GROUPS. */
-    groups: GROUPS.map(({ name }) => Number(sizes.find((each) => each.name === name)?.size ?? 0)),
+    /** For each of GROUPS, the number of what its groups are within, by code. */
+    groups: GROUPS.map(({ name }) => {
+      const { parents = [] } = found.find((each) => each.name === name) ?? {};
+      return Int32Array.from([parents].flat().map(Number));
+    }),
   };
 }
 

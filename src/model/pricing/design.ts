@@ -19,20 +19,22 @@ export const SEGMENTS = ['domain_id', 'manufacturer_id', 'body_type', 'age_band'
 /**
  * Effects that lots of one group have in common beside the factors, each shrunk towards 0. `key` is what the lots of a group
  * share, columns of price_inputs; a lot without one of them is in no group. `times` multiplies the effect: 1, or how far age
- * or mileage is from the middle, so that it is a slope of the group.
+ * or mileage is from the middle, so that it is a slope of the group. Effects `within` the first column of the key have the
+ * mean 0 there: the mean is the effect of the model, or of the damage.
  */
 export const GROUPS: readonly {
   readonly name: string;
   readonly key: readonly string[];
   readonly times?: 'age' | 'mileage';
+  readonly within?: true;
 }[] = [
-  { name: 'engine', key: ['model_id', 'engine'] },
-  { name: 'fuel', key: ['model_id', 'fuel'] },
-  { name: 'drive', key: ['model_id', 'drive'] },
-  { name: 'body', key: ['model_id', 'body_type'] },
+  { name: 'engine', key: ['model_id', 'engine'], within: true },
+  { name: 'fuel', key: ['model_id', 'fuel'], within: true },
+  { name: 'drive', key: ['model_id', 'drive'], within: true },
+  { name: 'body', key: ['model_id', 'body_type'], within: true },
   { name: 'age_by_make', key: ['manufacturer_id'], times: 'age' },
   { name: 'mileage_by_make', key: ['manufacturer_id'], times: 'mileage' },
-  { name: 'damage_by_age', key: ['damage_main_group', 'age_band'] },
+  { name: 'damage_by_age', key: ['damage_main_group', 'age_band'], within: true },
   { name: 'branch', key: ['domain_id', 'branch'] },
   { name: 'seller', key: ['domain_id', 'seller'] },
 ];

@@ -78,7 +78,7 @@ const ASSUMED = { usual: 0.02, prior: 1 };
 /** A broad spread, so that the prices determine the effects: half of them lie within a third of the mean. */
 const BROAD = 0.25;
 /** The fit before any price: no effects, and a broad spread. */
-export function emptyFit(factors: readonly Factor[], groups: readonly number[]): Fit {
+export function emptyFit(factors: readonly Factor[], groups: readonly Int32Array[]): Fit {
   const nothing = new Float64Array(sizeOf(factors));
   const none = new Float64Array();
   const sums = emptyNodes(0, 0);

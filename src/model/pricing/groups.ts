@@ -12,6 +12,8 @@ export interface GroupEffects {
   readonly spread: readonly number[];
   /** Effective number of effects that the prices determine. */
   readonly freedom: number;
+  /** What the groups of a kind are within, by code. */
+  readonly parents: readonly Int32Array[];
 }
 
 /**
@@ -20,14 +22,15 @@ export interface GroupEffects {
  */
 const ASSUMED = { usual: 0.001, prior: 10 };
 /** Rounds over all kinds after a pass: lots share groups, so that the effects of one kind depend on those of the others. */
-const ROUNDS = 3;
+const ROUNDS = 8;
 
-/** No effects. @param sizes number of groups of each of GROUPS */
-export function emptyGroups(sizes: readonly number[]): GroupEffects {
+/** No effects. @param parents for each of GROUPS, the number of what its groups are within, by code */
+export function emptyGroups(parents: readonly Int32Array[]): GroupEffects {
   return {
-    effect: sizes.map((size) => new Float64Array(size)),
-    variance: sizes.map((size) => new Float64Array(size)),
-    spread: sizes.map(() => ASSUMED.usual),
+    effect: parents.map(({ length }) => new Float64Array(length)),
+    variance: parents.map(({ length }) => new Float64Array(length)),
+    spread: parents.map(() => ASSUMED.usual),
+    parents,
     freedom: 0,
   };
 }
@@ -105,12 +108,20 @@ export function fitGroups(
     for (const [kind, own] of effect.entries()) {
       if (own.length === 0) continue;
       const sums = sumsOf(seen, kind, own, at);
+      const before = own.slice();
       const learnt = settle(sums, own, variance[kind] ?? own, spread[kind] ?? ASSUMED.usual);
-      takeOff(seen, kind, learnt.change, at);
+      if (GROUPS[kind]?.within) center(own, sums.weight, last.parents[kind] ?? new Int32Array());
+      takeOff(
+        seen,
+        kind,
+        own.map((effect, code) => effect - (before[code] ?? 0)),
+        at,
+      );
       spread[kind] = learnt.variance;
       freedoms[kind] = learnt.freedom;
     }
-  return { effect, variance, spread, freedom: freedoms.reduce((sum, each) => sum + each, 0) };
+  const freedom = freedoms.reduce((sum, each) => sum + each, 0);
+  return { effect, variance, spread, freedom, parents: last.parents };
 }
 
 /** Sums by group of a kind: of weights, and of what the prices leave to the effect. */
@@ -128,24 +139,35 @@ function sumsOf({ error, weight, group, times }: Seen, kind: number, effect: Flo
   return sums;
 }
 
-/** Sets the effects of a kind and their variances; returns how they changed, and the spread that is most likely now. */
+/** Sets the effects of a kind and their variances; returns the spread that is most likely now. */
 function settle(
   { weight, left }: ReturnType<typeof sumsOf>,
   effect: Float64Array,
   variance: Float64Array,
   spread: number,
 ) {
-  const change = new Float64Array(effect.length);
   const squares: [number, number][] = [];
   for (let own = 0; own < effect.length; own += 1) {
     const known = 1 / ((weight[own] ?? 0) + 1 / spread);
     const value = known * (left[own] ?? 0);
-    change[own] = value - (effect[own] ?? 0);
     effect[own] = value;
     variance[own] = known;
     squares.push([value ** 2, known]);
   }
-  return { change, ...evidence(spread, squares, ASSUMED) };
+  return evidence(spread, squares, ASSUMED);
+}
+
+/** Takes the mean of the effects within each parent off them, by their weights. */
+function center(effect: Float64Array, weight: Float64Array, parents: Int32Array): void {
+  const sums = new Float64Array(effect.length);
+  const weights = new Float64Array(effect.length);
+  for (const [code, parent] of parents.entries()) {
+    sums[parent] = (sums[parent] ?? 0) + (weight[code] ?? 0) * (effect[code] ?? 0);
+    weights[parent] = (weights[parent] ?? 0) + (weight[code] ?? 0);
+  }
+  for (const [code, parent] of parents.entries())
+    if ((weights[parent] ?? 0) > 0)
+      effect[code] = (effect[code] ?? 0) - (sums[parent] ?? 0) / (weights[parent] ?? 1);
 }
 
 /** Takes the changes of effects off what is left of the prices. */

@@ -43,6 +43,7 @@ describe('groups of lots', () => {
     ];
     for (const [factor, level, truth] of planted) {
       const { effect, low, high } = await effectOf(market, factor, level);
+      // The mean of the four engines is the effect of the model; they are not equally frequent.
       expect(Math.abs(Math.log(effect / truth)), `${factor} ${level}: ${effect}`).toBeLessThan(0.1);
       expect(truth).toBeGreaterThan(low * 0.97);
       expect(truth).toBeLessThan(high * 1.03);
