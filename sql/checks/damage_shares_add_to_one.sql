@@ -1,11 +1,12 @@
--- description: The damage shares of a model add to 1 in each currency.
+-- description: The damage shares of a group add to 1 at each level and in each currency.
 -- severity: error
 select
+    level,
     domain_id,
     manufacturer_id,
     model_id,
     currency,
     sum(share) as shares
 from damage_breakdown
-group by domain_id, manufacturer_id, model_id, currency
+group by level, domain_id, manufacturer_id, model_id, currency
 having abs(sum(share) - 1) > 0.000001

@@ -13,6 +13,7 @@ with damages as (
             6
         ) as ratio
     from damage_breakdown
+    where level = 'model'
     group by damage_main_group
 )
 select

@@ -2,10 +2,11 @@
 -- row a month and source.
 with recent as (
     select * from price_trends
-    where sale_month > (select max(sale_month) from price_trends) - interval 18 month
+    where level = 'generation'
+        and sale_month > (select max(sale_month) from price_trends) - interval 18 month
         and currency = (
             select currency from price_trends
-            where currency is not null
+            where level = 'generation' and currency is not null
             group by currency
             order by sum(priced_lots) desc, currency
             limit 1

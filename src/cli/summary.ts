@@ -107,7 +107,7 @@ function longSummary(result: RunResult, { cwd, mirror, called, flag = '' }: Summ
 export function suggestions(called: string, flag: string): string[] {
   return [
     `  ${called} tables${flag}`,
-    `  ${called} query${flag} "select manufacturer_name, model_name, sale_month, priced_lots, price_median from price_trends where price_median > 0 order by priced_lots desc limit 10"`,
+    `  ${called} query${flag} "select manufacturer_name, model_name, sale_month, priced_lots, price_median from price_trends where level = 'generation' and price_median > 0 order by priced_lots desc limit 10"`,
     `  ${called} describe lots${flag}`,
   ];
 }

@@ -106,7 +106,12 @@ async function groups(): Promise<Map<string, Row[]>> {
     const rows = await texts(lake, `select * from ${mart} order by currency`);
     found.set(
       mart,
-      rows.filter(({ level, subject }) => level !== 'all' && subject !== 'seller_type'),
+      rows.filter(
+        ({ level, subject }) =>
+          !(mart === 'price_trends' ? /^(all|source|make|model)$/ : /^(all|source|make)$/).test(
+            String(level),
+          ) && subject !== 'seller_type',
+      ),
     );
   }
   return found;

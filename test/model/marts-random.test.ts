@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runDataTests } from '../../src/model/data-tests.js';
+import { readModels } from '../../src/model/model-files.js';
+import { base } from './cases.js';
 import {
   attemptsOf,
   type OracleLot,
@@ -9,7 +11,7 @@ import {
   type OracleWorld,
 } from './oracle-attempts.js';
 import { damagesOf, trendsOf } from './oracle-marts.js';
-import { computeMarts, type Given, openLake, type TestLake, texts } from './support.js';
+import { computeMarts, computeModels, type Given, openLake, type TestLake, texts } from './support.js';
 
 let lake: TestLake;
 beforeAll(async () => {
@@ -230,19 +232,30 @@ function compared(row: Readonly<Record<string, unknown>>, key: RegExp): Record<s
   );
 }
 
-const KEY = /_id$|_name$|^sale_month$|^damage_|^currency$/;
+/** Names, keys, and figures that need a hundred prices. */
+const KEY =
+  /^level$|_id$|_name$|^sale_month$|^damage_|^currency$|^price_index|^index_|^price_ratio_alike|^ratio_/;
 
 async function byKey(mart: string, key: string): Promise<Record<string, unknown>> {
   const found = await texts(lake, `select *, cast(${key} as varchar) as key_text from ${mart}`);
   return Object.fromEntries(found.map(({ key_text, ...row }) => [String(key_text), compared(row, KEY)]));
 }
 
+const MARTS = ['price_trends', 'damage_breakdown'];
+/** What these marts read besides what is fitted. */
+const READ = ['sales', 'sell_through', 'lot_groups', 'vehicle_facts', 'odometer_readings'];
+
 const plain = (rows: Map<string, Record<string, unknown>>) => Object.fromEntries(rows);
 const CURRENCY = `',' || coalesce('"' || currency || '"', 'null')`;
-const GROUP = `'[' || domain_id || ',' || coalesce(cast(manufacturer_id as varchar), 'null') || ',' || coalesce(cast(model_id as varchar), 'null')`;
+const GROUP = `'["' || level || '"' || ${['domain_id', 'manufacturer_id', 'model_id']
+  .map((id) => `',' || coalesce(cast(${id} as varchar), 'null')`)
+  .join(' || ')}`;
 
 describe('the marts and their rules in JavaScript', () => {
   it('agree on random lots', { timeout: 180_000 }, async () => {
+    // So few prices are not fitted, so what the fit tells stays empty from one world to the next.
+    await computeMarts(lake, base, ...MARTS);
+    const found = readModels().filter(({ name }) => MARTS.includes(name));
     let prices = 0;
     let again = 0;
     let archiveOnly = 0;
@@ -250,7 +263,8 @@ describe('the marts and their rules in JavaScript', () => {
     let ratios = 0;
     await fc.assert(
       fc.asyncProperty(world, async (given) => {
-        await computeMarts(lake, tablesOf(given), 'sales', 'price_trends', 'damage_breakdown');
+        await computeMarts(lake, tablesOf(given), ...READ);
+        await computeModels(lake, found);
         const attempts = attemptsOf(given);
         const expected = attempts.map((a) => [
           ...[a.lot.id, a.attempt, a.saleDate, a.outcome, a.reason, a.price],

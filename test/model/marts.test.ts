@@ -35,7 +35,7 @@ describe('price_trends and damage_breakdown', () => {
       lake,
       `select cast(sale_month as varchar) as month, lots_offered, sell_through, priced_lots, price_median, price_p90,
         price_median_change, priced_lots_3m, price_median_3m, manufacturer_name, model_name, currency
-       from price_trends order by month`,
+       from price_trends where level = 'generation' order by month`,
     );
     const names = { manufacturer_name: 'Ford', model_name: 'F-150', currency: 'USD' };
     expect(trends).toEqual([
@@ -55,7 +55,7 @@ describe('price_trends and damage_breakdown', () => {
     await computeMarts(lake, apart({ ...base, lots }), ...MARTS);
     const found = await texts(
       lake,
-      'select round(price_median_change, 4) as c from price_trends order by sale_month',
+      `select round(price_median_change, 4) as c from price_trends where level = 'generation' order by sale_month`,
     );
     expect(found.map((row) => row.c)).toEqual([null, 0.0833, null]);
   });
@@ -75,7 +75,7 @@ describe('price_trends and damage_breakdown', () => {
     const found = await texts(
       lake,
       `select damage_main, damage_second, lots, share, priced_lots, price_median,
-        round(price_ratio_to_sound, 6) as ratio from damage_breakdown order by damage_main`,
+        round(price_ratio_to_sound, 6) as ratio from damage_breakdown where level = 'model' order by damage_main`,
     );
     const few = { lots: 3, share: 3 / 16, priced_lots: 3, price_median: null, ratio: null };
     expect(found).toEqual([
@@ -103,7 +103,7 @@ describe('price_trends and damage_breakdown', () => {
       return texts(
         lake,
         `select damage_main, damage_second, lots, round(price_ratio_to_sound, 4) as ratio
-         from damage_breakdown order by damage_main, damage_second`,
+         from damage_breakdown where level = 'model' order by damage_main, damage_second`,
       );
     };
     expect(await ratios(unstated)).toEqual([
@@ -153,7 +153,8 @@ describe('price_trends and damage_breakdown', () => {
     expect(
       await texts(
         lake,
-        'select odometer_lots, odometer_km_median, repair_lots, repair_share from damage_breakdown',
+        `select odometer_lots, odometer_km_median, repair_lots, repair_share
+         from damage_breakdown where level = 'model'`,
       ),
     ).toEqual([{ odometer_lots: 5, odometer_km_median: 3000, repair_lots: 5, repair_share: 0.3 }]);
   });
@@ -191,8 +192,12 @@ describe('the models', () => {
       { run_id: 'r', started_at: '2026-09-10T02:00:00Z', minimum_group: 2 },
     ];
     await computeMarts(lake, apart({ ...base, runs, lots }));
-    expect(await texts(lake, 'select price_median from price_trends')).toEqual([{ price_median: 100 }]);
-    expect(await texts(lake, 'select price_median from damage_breakdown')).toEqual([{ price_median: 100 }]);
+    expect(await texts(lake, `select price_median from price_trends where level = 'generation'`)).toEqual([
+      { price_median: 100 },
+    ]);
+    expect(await texts(lake, `select price_median from damage_breakdown where level = 'model'`)).toEqual([
+      { price_median: 100 },
+    ]);
     const failed = (await runDataTests(lake.connection)).filter(({ failures }) => failures > 0);
     expect(failed.map(({ model, test }) => `${model} ${test}`)).toEqual([]);
   });

@@ -45,7 +45,7 @@ describe('an auction before the first night', () => {
     expect(rates).toEqual(expected);
     const trends =
       await marts.query(`select cast(sale_month as varchar) as month, observed, lots_offered, lots_sold, sell_through
-       from price_trends order by month`);
+       from price_trends where level = 'generation' order by month`);
     expect(trends).toEqual(expected.map(({ sell_through_3m: _, ...row }) => row));
     expect(
       await marts.query(
@@ -68,7 +68,9 @@ describe('an auction before the first night', () => {
   it('counts as a price if its price is known', async () => {
     await compute({ passes, lots: auctioned(100, '2026-07-10', { status_id: SOLD }) });
     expect(
-      await marts.query('select observed, lots_sold, priced_lots, price_median from price_trends'),
+      await marts.query(
+        `select observed, lots_sold, priced_lots, price_median from price_trends where level = 'generation'`,
+      ),
     ).toEqual([{ observed: 'none', lots_sold: null, priced_lots: 6, price_median: 1000 }]);
     expect(
       await marts.query(

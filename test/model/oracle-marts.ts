@@ -1,31 +1,47 @@
 import { attemptsOf, type OracleAttempt, type OracleLot, type OracleWorld } from './oracle-attempts.js';
 import { currencyOf, leastAmounts } from './oracle-currency.js';
 
-/** Rows of price_trends, without names, by key. */
+/** The levels of the marts, each with the ids of a group that has none below it. */
+const LEVELS = ['all', 'source', 'make', 'model', 'generation'];
+
+/** The groups of a lot, one a level: the level, as many of the ids as it has, null for those below it, and the currency. */
+const groupsOf = (ids: readonly (number | null)[], currency: string | null): string[] =>
+  LEVELS.slice(0, ids.length + 1).map((level, depth) =>
+    JSON.stringify([level, ...ids.map((id, place) => (place < depth ? id : null)), currency]),
+  );
+
+/** Rows of price_trends, without names and what is read from other marts, by key. */
 export function trendsOf(world: OracleWorld): Map<string, Record<string, number | string | null>> {
   const vehicles = new Map(world.vehicles.map((vehicle) => [vehicle.id, vehicle]));
   const groups = new Map<string, Map<number, OracleAttempt[]>>();
+  const sources = new Map<number, Set<number>>();
   for (const attempt of attemptsOf(world)) {
     if (attempt.outcome === 'upcoming') continue;
     const vehicle = vehicles.get(attempt.lot.vehicle);
-    const group = JSON.stringify([
+    const ids = [
       attempt.lot.domain,
       vehicle?.manufacturer ?? null,
       vehicle?.model ?? null,
       vehicle?.generation ?? null,
-      currencyOf(attempt.lot),
-    ]);
+    ];
     const at = new Date(attempt.saleDate);
     const month = at.getUTCFullYear() * 12 + at.getUTCMonth();
-    const months = groups.get(group) ?? new Map<number, OracleAttempt[]>();
-    months.set(month, [...(months.get(month) ?? []), attempt]);
-    groups.set(group, months);
+    sources.set(month, (sources.get(month) ?? new Set()).add(attempt.lot.domain));
+    for (const group of groupsOf(ids, currencyOf(attempt.lot))) {
+      const months = groups.get(group) ?? new Map<number, OracleAttempt[]>();
+      const known = months.get(month);
+      if (known === undefined) months.set(month, [attempt]);
+      else known.push(attempt);
+      groups.set(group, months);
+    }
   }
   const result = new Map<string, Record<string, number | string | null>>();
   for (const [group, months] of groups) {
-    const least = leastAmounts(world.least, JSON.parse(group).at(-1));
+    const [level, domain, ...rest] = JSON.parse(group);
+    const least = leastAmounts(world.least, rest.at(-1));
     for (const [month, attempts] of months) {
-      const observed = observedOf(world, attempts[0]?.lot.domain ?? 0, month);
+      const domains = level === 'all' ? [...(sources.get(month) ?? [])] : [Number(domain)];
+      const observed = together(domains.map((each) => observedOf(world, each, month)));
       result.set(`${monthName(month)} ${group}`, trendRow(months, month, attempts, observed, least));
     }
   }
@@ -39,6 +55,12 @@ export function observedOf(world: OracleWorld, domain: number, month: number): '
   if (spans.some(({ from, to }) => from <= start(month) && to >= start(month + 1))) return 'whole';
   const isPart = spans.some(({ from, to }) => Math.max(from, start(month)) < Math.min(to, start(month + 1)));
   return isPart ? 'part' : 'none';
+}
+
+/** How much of a month several sources were observed. */
+function together(observed: readonly string[]): string {
+  const [first = 'none'] = observed;
+  return observed.every((each) => each === first) ? first : 'part';
 }
 
 function trendRow(
@@ -103,26 +125,27 @@ const isSoundName = (name: string): boolean => /^(none|normal wear|minor dent.*)
 const isSound = ({ main, second }: OracleLot): boolean =>
   isSoundName(damageName(main)) && (isSoundName(damageName(second)) || /^unknown$/i.test(damageName(second)));
 
-/** Rows of damage_breakdown, without names, by key. */
+/** Rows of damage_breakdown, without names and what is read from other marts, by key. */
 export function damagesOf(world: OracleWorld): Map<string, Record<string, number | string | null>> {
   const { least } = world;
   const vehicles = new Map(world.vehicles.map((vehicle) => [vehicle.id, vehicle]));
   const sold = attemptsOf(world).filter(({ outcome }) => outcome === 'sold');
   const sales = new Map(sold.map((attempt) => [attempt.lot.id, attempt]));
-  const models = groupBy(world.lots, (lot) => {
+  const groups = new Map<string, OracleLot[]>();
+  for (const lot of world.lots) {
     const vehicle = vehicles.get(lot.vehicle);
-    return JSON.stringify([
-      lot.domain,
-      vehicle?.manufacturer ?? null,
-      vehicle?.model ?? null,
-      currencyOf(lot),
-    ]);
-  });
+    const ids = [lot.domain, vehicle?.manufacturer ?? null, vehicle?.model ?? null];
+    for (const group of groupsOf(ids, currencyOf(lot))) {
+      const known = groups.get(group);
+      if (known === undefined) groups.set(group, [lot]);
+      else known.push(lot);
+    }
+  }
   const pricesOf = (lots: readonly OracleLot[]): number[] =>
     lots.flatMap((lot) => sales.get(lot.id)?.price ?? []);
   const result = new Map<string, Record<string, number | string | null>>();
-  for (const [model, all] of models) {
-    const leastPrices = leastAmounts(least, JSON.parse(model).at(-1));
+  for (const [group, all] of groups) {
+    const leastPrices = leastAmounts(least, JSON.parse(group).at(-1));
     const sound = all.filter(isSound);
     const soundMedian = enough(pricesOf(sound), 0.5, leastPrices);
     const kinds = groupBy(all, (lot) => `${damageName(lot.main)} + ${damageName(lot.second)}`);
@@ -139,7 +162,7 @@ export function damagesOf(world: OracleWorld): Map<string, Record<string, number
           ? []
           : [repair / before],
       );
-      result.set(`${kind} ${model}`, {
+      result.set(`${kind} ${group}`, {
         lots: lots.length,
         share: lots.length / all.length,
         sold: lots.filter((lot) => sales.has(lot.id)).length,

@@ -97,7 +97,8 @@ describe('a feed without the lots that were sold before the first night', () => 
         `select sum(lots_offered)::int as offered, sum(lots_sold)::int as sold from {${mart}} where ${where}`,
       );
     expect(await sums('sell_through', "level = 'month'")).toEqual([expected]);
-    expect(await sums('price_trends')).toEqual([expected]);
+    for (const level of ['all', 'source', 'make', 'model', 'generation'])
+      expect(await sums('price_trends', `level = '${level}'`), level).toEqual([expected]);
     expect(await sums('lot_breakdown', "subject = 'title'")).toEqual([expected]);
     expect(await sums('sell_through', "level = 'attempt'")).toEqual([expected]);
     const since = await ask(`select distinct epoch_ms(observed_since)::double as since from {sell_through}

@@ -1,4 +1,4 @@
-import { damages } from '../../src/sandbox/data/market.js';
+import { damages, titles } from '../../src/sandbox/data/market.js';
 import type { World } from '../../src/sandbox/index.js';
 import { computeMarts, type Given, openLake, type TestLake } from '../model/support.js';
 import { type PlantedLot, plantedLots } from '../sandbox/planted.js';
@@ -14,6 +14,7 @@ export interface PlantedSale {
 
 const DAY = 86_400_000;
 const names = new Map(damages.map(({ id, name }) => [id, name]));
+const titleOf = new Map(titles.map((title) => [title.id, title]));
 
 /** The sales of a planted world that have been known for a day or more. */
 export function plantedSales(world: World): PlantedSale[] {
@@ -67,6 +68,8 @@ export async function plantedLake(
       // If no damage is planted, the record says that the lot is undamaged. Its amounts are dollars, as in the USA.
       damage_main_name: names.get(lot.facts.damage ?? 0) ?? 'None',
       damage_second_name: 'None',
+      title_name: titleOf.get(lot.facts.title ?? 0)?.name ?? null,
+      detailed_title_name: titleOf.get(lot.facts.title ?? 0)?.detailed.name ?? null,
       location_country_iso: 'us',
       odometer_km: lot.facts.km,
       archived: false,

@@ -25,7 +25,7 @@ describe('the market of a world of 200,000 vehicles', () => {
     const rows = await texts(
       lake,
       `select damage_main, priced_lots, price_ratio_to_sound from damage_breakdown
-       where price_ratio_to_sound is not null and priced_lots >= 5`,
+       where level = 'model' and price_ratio_to_sound is not null and priced_lots >= 5`,
     );
     const found = groupBy(rows, ({ damage_main }) => String(damage_main));
     let seen = 0;
@@ -52,7 +52,7 @@ describe('the market of a world of 200,000 vehicles', () => {
     const rows = await texts(
       lake,
       `select cast(sale_month as varchar) as month, domain_id, model_id, priced_lots, price_median from price_trends
-       where price_median is not null`,
+       where level = 'generation' and price_median is not null`,
     );
     const { slope, error } = slopeOf(rows);
     const text = `${slope.toFixed(2)} of the planted change from month to month, error ${error.toFixed(2)}`;

@@ -59,9 +59,18 @@ based as (
         log_level - sum(base_share * log_level) over of_level as log_index,
         repeat_level - sum(coalesce(base_share * repeat_level, 0)) over of_level
             / nullif(sum(case when repeat_level is null then 0 else base_share end) over of_level, 0) as log_repeat,
-        sqrt(variance * (1 - 2 * base_share) + sum(base_share * base_share * variance) over of_level) as index_deviation
+        sqrt(variance * (1 - 2 * base_share) + sum(base_share * base_share * variance) over of_level) as index_deviation,
+        enough(prices) and enough(max(prices) over month_before) as has_change,
+        log_level - max(log_level) over month_before as log_change,
+        sqrt(variance + max(variance) over month_before) as change_deviation
     from shared
-    window of_level as (partition by market, currency, segment, level)
+    window
+        of_level as (partition by market, currency, segment, level),
+        month_before as (
+            partition by market, currency, segment, level
+            order by place nulls last
+            range between 1 preceding and 1 preceding
+        )
 ),
 averaged as (
     -- the average of the year around a month, which holds each calendar month once
@@ -162,6 +171,9 @@ select
     case when has_index then 100 * exp(log_index) end as index,
     case when has_index then 100 * exp(log_index - 1.96 * index_deviation) end as index_low,
     case when has_index then 100 * exp(log_index + 1.96 * index_deviation) end as index_high,
+    case when has_change then exp(log_change) - 1 end as index_change,
+    case when has_change then exp(log_change - 1.96 * change_deviation) - 1 end as index_change_low,
+    case when has_change then exp(log_change + 1.96 * change_deviation) - 1 end as index_change_high,
     case when has_index and calendar_months = 12 then 100 * exp(log_index - season) end as index_adjusted,
     repeat_prices,
     case when has_repeat then 100 * exp(log_repeat) end as index_repeat,

@@ -180,6 +180,7 @@ weighed as (
     -- how much of a group's own mean counts: all of the level all
     select
         placed.*,
+        coalesce(spread, 0) as spread,
         case
             when level = 'all' then 1
             when coalesce(spread, 0) = 0 then 0
@@ -271,6 +272,7 @@ select
     prices,
     case when enough(prices) then exp(log_effect) end as own_effect,
     own_weight,
+    sqrt(spread) as level_deviation,
     not enough(prices) as is_pooled,
     exp(log_pooled) as effect,
     exp(log_pooled - half) as effect_low,

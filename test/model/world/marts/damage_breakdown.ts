@@ -1,4 +1,5 @@
 import { damagesOf } from '../../oracle-marts.js';
+import { nearestEffects, varianceOf } from '../nearest-effects.js';
 import type { MartRow, WorldNight } from '../night.js';
 import { cents } from '../statistics.js';
 import { names } from './sales.js';
@@ -23,12 +24,21 @@ const GROUPS: readonly (readonly [string, RegExp])[] = [
 export const groupOf = (name: string): string =>
   GROUPS.find(([, names]) => names.test(name))?.[0] ?? 'unmapped';
 
-export function rows(night: WorldNight): MartRow[] {
+const LEVELS = ['all', 'source', 'make', 'model'];
+const NONE = {
+  ...{ price_ratio_alike: null, price_ratio_alike_low: null, price_ratio_alike_high: null },
+  ...{ ratio_level: null, ratio_own_weight: null },
+};
+
+export async function rows(night: WorldNight): Promise<MartRow[]> {
   const { domain, manufacturer, model } = names(night);
+  const ratioOf = await ratiosAlike(night);
   return [...damagesOf(night.world)].map(([key, values]): MartRow => {
     const [, main = '', second = '', group = ''] = /^(.*) \+ (.*) (\[.*\])$/.exec(key) ?? [];
-    const [domainId, manufacturerId, modelId, currency] = JSON.parse(group);
+    const [level, domainId, manufacturerId, modelId, currency] = JSON.parse(group);
+    const ids = [domainId, manufacturerId, modelId].slice(0, LEVELS.indexOf(level));
     return {
+      level,
       damage_main: main,
       damage_main_group: groupOf(main),
       damage_second: second,
@@ -42,6 +52,32 @@ export function rows(night: WorldNight): MartRow[] {
       currency,
       ...values,
       price_median: cents(values.price_median as number | null),
+      ...ratioOf(ids, groupOf(main), groupOf(second)),
     };
   });
+}
+
+/** The ratio of a group's damages to sound lots that are alike: the main damage in the group, times the second damage. */
+async function ratiosAlike(night: WorldNight) {
+  const effectOf = await nearestEffects(night, 'damage_main_group');
+  const seconds = new Map(
+    (await night.rows('price_factors'))
+      .filter(({ market, factor }) => market === 'auction' && factor === 'damage_second_group')
+      .map((row) => [row.level, row]),
+  );
+  return (ids: readonly (number | null)[], main: string, second: string): Partial<MartRow> => {
+    const factor = seconds.get(second);
+    const effect = effectOf(ids, main);
+    // Source 12 holds no auctions.
+    if (ids[0] === 12 || factor === undefined || effect === undefined) return NONE;
+    const ratio = Math.exp(effect.effect) * Number(factor.effect);
+    const half = 1.96 * Math.sqrt(effect.variance + varianceOf(factor.effect_low, factor.effect_high));
+    return {
+      price_ratio_alike: ratio,
+      price_ratio_alike_low: ratio * Math.exp(-half),
+      price_ratio_alike_high: ratio * Math.exp(half),
+      ratio_level: LEVELS[effect.depth] ?? null,
+      ratio_own_weight: effect.ownWeight,
+    };
+  };
 }

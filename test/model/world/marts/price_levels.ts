@@ -128,6 +128,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
           prices: group.length,
           own_effect: group.length >= night.minimumGroup ? Math.exp(own.effect) : null,
           own_weight: share,
+          level_deviation: Math.sqrt(spread),
           is_pooled: group.length < night.minimumGroup,
           effect: Math.exp(effect),
           effect_low: Math.exp(effect - 1.96 * deviation),
