@@ -10,6 +10,14 @@ create temporary function plausible_price(amount double) returns double
 create temporary function plausible_year(given bigint, this_year bigint) returns bigint
     return case when given between 1901 and this_year + 1 then given end;
 
+create temporary function price_band(amount double) returns string return case
+    when amount < 1000 then 'below 1,000'
+    when amount < 3000 then '1,000 to 2,999'
+    when amount < 10000 then '3,000 to 9,999'
+    when amount < 30000 then '10,000 to 29,999'
+    when amount is not null then '30,000 and more'
+end;
+
 create temporary function plain_name(name string) returns string
     return replace(replace(lower(trim(name)), ' ', ''), '-', '');
 

@@ -12,6 +12,15 @@ create macro if not exists plausible_price(amount) as case when amount between 1
 -- A model year that a car can have: after 1900, which stands for an unknown one, until that after this year; otherwise null.
 create macro if not exists plausible_year(given, this_year) as case when given between 1901 and this_year + 1 then given end;
 
+-- The class of a price or estimate, in its currency.
+create macro if not exists price_band(amount) as case
+    when amount < 1000 then 'below 1,000'
+    when amount < 3000 then '1,000 to 2,999'
+    when amount < 10000 then '3,000 to 9,999'
+    when amount < 30000 then '10,000 to 29,999'
+    when amount is not null then '30,000 and more'
+end;
+
 -- A name as spellings are compared: in lower case, without spaces and hyphens.
 create macro if not exists plain_name(name) as replace(replace(lower(trim(name)), ' ', ''), '-', '');
 

@@ -1,11 +1,39 @@
 -- The priced lots of a model that are most like a car: by year, distance, damage and title. Without a value of the car no
--- lot is more like it than another. A doubted price is no evidence.
+-- lot is more like it than another. A doubted price is no evidence: those that are as near come beside the ten, marked.
+with priced as (
+    select
+        p.*,
+        d.reason as doubt,
+        coalesce(abs(p.year - $year) / 2.0, 1) + coalesce(abs(p.odometer_km - $km) / 50000, 0.5)
+        + case when p.damage_main_group = coalesce($damage, p.damage_main_group) then 0 else 2 end
+        + case when p.title_brand = coalesce($title, p.title_brand) then 0 else 2 end as distance
+    from price_inputs as p
+    left join price_doubts as d using (lot_id)
+    where p.market = $market and p.currency = $currency and p.price is not null
+        and p.manufacturer_id = $make and p.model_id = $model and p.lot_id is distinct from $lot_id
+),
+placed as (
+    select
+        *,
+        row_number() over (order by distance, priced_at desc, lot_id) as place,
+        count(*) filter (where doubt is null) over (order by distance, priced_at desc, lot_id rows unbounded preceding) as trusted,
+        row_number() over (partition by doubt is null order by distance, priced_at desc, lot_id) as place_of_its_kind
+    from priced
+),
+nearest as (
+    select *
+    from placed
+    where (doubt is null and trusted <= 10) or (doubt is not null and trusted < 10 and place_of_its_kind <= 3)
+)
 select
     p.year,
     p.odometer_km as km,
     p.damage_main_group as damage,
     p.title_brand as title,
     p.price,
+    -- what this price says of the car: the estimates tell how much more or less the car is worth
+    case when p.doubt is null then round(p.price * $estimate / e.estimate) end as adjusted_price,
+    p.doubt,
     cast(cast(p.priced_at as date) as varchar) as sold_on,
     l.domain_name as source,
     l.lot,
@@ -14,15 +42,7 @@ select
         when 3 then 'https://www.copart.com/lot/' || l.lot
         when 12 then 'https://fem.encar.com/cars/detail/' || l.lot
     end as link
-from price_inputs as p
+from nearest as p
 inner join lots as l using (lot_id)
-anti join price_doubts using (lot_id)
-where p.market = $market and p.currency = $currency and p.price is not null
-    and p.manufacturer_id = $make and p.model_id = $model and p.lot_id is distinct from $lot_id
-order by
-    coalesce(abs(p.year - $year) / 2.0, 1) + coalesce(abs(p.odometer_km - $km) / 50000, 0.5)
-    + case when p.damage_main_group = coalesce($damage, p.damage_main_group) then 0 else 2 end
-    + case when p.title_brand = coalesce($title, p.title_brand) then 0 else 2 end,
-    p.priced_at desc,
-    p.lot_id
-limit 10
+left join price_estimates as e on e.lot_id = p.lot_id and e.estimate > 0
+order by p.place

@@ -128,24 +128,46 @@ priced as (
     cross join node
     cross join sums
     cross join widths
+),
+judged as (
+    -- as price_estimates tells an interval
+    select
+        *,
+        round(exp(log_price)) as estimate,
+        case
+            when (
+                select count(*)
+                from price_estimates
+                where market = 'auction' and currency = $currency and not is_left_out
+                    and price_band(price) = price_band(round(exp(log_price)))
+            ) < 20 then 'few_prices_in_band'
+        end as interval_reason
+    from priced
 )
 select
     concat_ws(', ', $car, cast(round($km) as bigint) || ' km', nullif($damage, 'unknown'), nullif($title, 'unknown')) as of,
     $currency as currency,
-    round(exp(log_price)) as estimate,
-    null as note,
-    round(exp(log_price + wider * low_80)) as low_80,
-    round(exp(log_price + wider * low_50)) as low_50,
-    round(exp(log_price + wider * high_50)) as high_50,
-    round(exp(log_price + wider * high_80)) as high_80,
+    estimate,
+    false as is_offered,
+    case when interval_reason is not null then 'no interval: the class ' || price_band(estimate) || ' has fewer than 20 prices' end as note,
+    case when interval_reason is null then round(exp(log_price + wider * low_80)) end as low_80,
+    case when interval_reason is null then round(exp(log_price + wider * low_50)) end as low_50,
+    case when interval_reason is null then round(exp(log_price + wider * high_50)) end as high_50,
+    case when interval_reason is null then round(exp(log_price + wider * high_80)) end as high_80,
+    interval_reason,
     null as price,
+    null as buy_now,
+    null as buy_now_share,
+    null as odometer,
+    null as year_origin,
     coalesce((
-        select list({'factor': factor, 'amount': round(round(exp(log_price)) * (1 - exp(mean - effect)))} order by abs(effect - mean) desc, factor)
+        select list({'factor': factor, 'amount': round(estimate * (1 - exp(mean - effect)))} order by abs(effect - mean) desc, factor)
         from effects
         where effect <> mean
     ), [])[1:5] as drivers,
     {
         'market': 'auction', 'currency': $currency, 'make': $make, 'model': $model, 'year': $year, 'km': $km,
-        'damage': $damage, 'title': $title, 'lot_id': null
+        'damage': $damage, 'title': $title, 'lot_id': null,
+        'domain': null, 'vehicle': null
     } as kind
-from priced
+from judged

@@ -4,10 +4,42 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { didYouMean } from '../config/nearest.js';
 import type { Row } from '../duck/session.js';
 import { ask } from './ask.js';
+import { failOlder, fillMarts, type StandIns } from './older-marts.js';
 
 /** Tables and marts that the queries of `sql/value` read. */
 export const VALUE_READS =
-  'price_estimates price_factors price_accuracy price_inputs price_doubts lots vehicles dim_manufacturers dim_models dim_damages dim_titles dim_settings';
+  'price_estimates price_factors price_accuracy price_inputs price_doubts lots lot_changes vehicles vin_facts vehicle_timeline sales sell_through_odds sold_by_day days_on_market dim_manufacturers dim_models dim_damages dim_titles dim_settings';
+
+/** What snapshots of older versions lack. */
+const STAND_INS: StandIns = {
+  price_doubts: { lot_id: 'null::bigint', reason: 'null::varchar' },
+  price_inputs: { odometer: 'null::varchar' },
+  price_estimates: {
+    year_origin: 'null::varchar',
+    estimate_band: 'null::varchar',
+    interval_reason: 'null::varchar',
+    buy_now: 'null::double',
+    buy_now_share: 'null::double',
+  },
+  days_on_market: { quarter_sold_by: 'null::bigint' },
+  sales: { is_outlier: 'false', outlier_reason: 'null::varchar' },
+  dim_manufacturers: { joined_to: 'manufacturer_id' },
+  dim_models: { joined_to: 'model_id' },
+};
+
+/** A connection to an open snapshot, and the names of what the snapshot has. */
+interface Lake {
+  readonly connection: DuckDBConnection;
+  readonly has: ReadonlySet<string>;
+}
+
+/** Runs work on a snapshot, which may be of an older version. Throws SHARE_NO_TABLE if it lacks too much. */
+async function onLake<T>(connection: DuckDBConnection, work: (lake: Lake) => Promise<T>): Promise<T> {
+  const has = await fillMarts(connection, STAND_INS, ['price_doubts']);
+  const vins = has.has('vin_facts') ? 'vin from vin_facts' : 'upper(trim(vin)) as vin from vehicles';
+  await connection.run(`create view if not exists vins as select vehicle_id, ${vins}`).catch(failOlder);
+  return work({ connection, has }).catch(failOlder);
+}
 
 const amount = z.number().nullable();
 
@@ -16,11 +48,18 @@ const estimated = z.object({
   of: z.string(),
   currency: z.string().nullable(),
   estimate: amount,
-  /** Why there is no estimate, or a caution about it. */
+  is_offered: z.boolean(),
+  /** Why there is no estimate or interval, or a caution about it. */
   note: z.string().nullable(),
   ...{ low_80: amount, low_50: amount, high_50: amount, high_80: amount },
+  /** Why there is no interval. */
+  interval_reason: z.string().nullable(),
   /** Trusted or asking price, if the lot has one. */
   price: amount,
+  /** Buy Now price of a lot on offer, and the share of sold lots with such a price that were sold for it. */
+  ...{ buy_now: amount, buy_now_share: amount },
+  /** Whether the reading of the odometer is usable, or why not; where the model year comes from. */
+  ...{ odometer: z.string().nullable(), year_origin: z.string().nullable() },
   /** What moves the estimate most against the average lot. */
   drivers: z.array(z.object({ factor: z.string(), amount: z.number() })),
 });
@@ -29,13 +68,26 @@ const estimated = z.object({
 export type Value = Readonly<Awaited<ReturnType<typeof valued>>>;
 
 /** The values of the lots of a VIN, a lot number or a lot id, the newest first. Throws SHARE_NOTHING_FOUND if there are none. */
-export async function valuesOfLots(connection: DuckDBConnection, id: string): Promise<Value[]> {
-  const found = await ask(connection, 'value/lots', { id: id.trim().toUpperCase() });
-  if (found.length > 0) return Promise.all(found.map((lot) => valued(connection, lot)));
+export const valuesOfLots = (connection: DuckDBConnection, id: string): Promise<Value[]> =>
+  onLake(connection, (lake) => lotsWorth(lake, id));
+
+async function lotsWorth(lake: Lake, id: string): Promise<Value[]> {
+  const spelled = { id: id.trim().toUpperCase() };
+  const exact = spelled.id === '' ? [] : await ask(lake.connection, 'value/lot_ids', spelled);
+  const ids = exact.length > 0 ? exact : await ask(lake.connection, 'value/lot_ids_spelled', spelled);
+  const lots = [];
+  for (const { lot_id, vehicle_id } of ids.slice(0, 100))
+    lots.push(
+      ...(await ask(lake.connection, 'value/lot', { lot: Number(lot_id), vehicle: idOf(vehicle_id) })),
+    );
+  const newest = lots.sort((a, b) => String(b.priced_at).localeCompare(String(a.priced_at))).slice(0, 20);
+  if (newest.length > 0) return Promise.all(newest.map((lot) => valued(lake, lot)));
   throw new LotlakeError('SHARE_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
     hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
   });
 }
+
+const idOf = (id: unknown): number | null => (id === null ? null : Number(id));
 
 /** A car, which need not be in the lake. Whatever is not given is taken as average. */
 interface Car {
@@ -48,7 +100,11 @@ interface Car {
 }
 
 /** The value of a car at auction. Throws SHARE_NOTHING_FOUND for a make, model, damage or title that the lake does not know. */
-export async function valueOfCar(connection: DuckDBConnection, given: Car): Promise<Value> {
+export const valueOfCar = (connection: DuckDBConnection, given: Car): Promise<Value> =>
+  onLake(connection, (lake) => carWorth(lake, given));
+
+async function carWorth(lake: Lake, given: Car): Promise<Value> {
+  const { connection } = lake;
   const [market] = await ask(connection, 'value/market');
   if (market === undefined) throw notFound('the lake has too few auction prices for estimates');
   const make = idIn(await ask(connection, 'value/makes'), 'manufacturer', given.make);
@@ -62,16 +118,58 @@ export async function valueOfCar(connection: DuckDBConnection, given: Car): Prom
   const values = { ...{ currency, now, car, make, model, year }, km, damage, title };
   const [found] = await ask(connection, 'value/car', values);
   if (found === undefined) throw notFound('the lake has no auction price of this make');
-  return valued(connection, found);
+  return valued(lake, found);
 }
 
-/** Adds the accuracy of estimates for such lots, and the most similar sales. */
-async function valued(connection: DuckDBConnection, row: Row) {
+/** Adds what the lake knows of the lot, the accuracy of estimates for such lots, and the most similar sales. */
+async function valued(lake: Lake, row: Row) {
+  const { connection } = lake;
   const { drivers, ...value } = estimated.parse(row);
-  const kind = Object(row.kind) as Record<string, DuckDBValue>;
-  const { market = null, currency = null, make = null } = kind;
+  const kind = Object(row.kind) as Kind;
+  const { market, currency, make, domain, vehicle, ...others } = kind;
   const [accuracy = null] = await ask(connection, 'value/accuracy', { market, currency, make });
-  return { ...value, accuracy, comparable_sales: await ask(connection, 'value/alike', kind), drivers };
+  const alike = { ...{ market, currency, make }, ...others, estimate: value.estimate };
+  return {
+    ...value,
+    ...(await known(lake, value.is_offered, kind)),
+    accuracy,
+    comparable_sales: await ask(connection, 'value/alike', alike),
+    drivers,
+  };
+}
+
+/** What `value/lots` and `value/car` say a car is; a car that is no lot has no lot_id, domain and vehicle. */
+type Kind = Readonly<
+  Record<
+    | 'market'
+    | 'currency'
+    | 'make'
+    | 'model'
+    | 'year'
+    | 'km'
+    | 'damage'
+    | 'title'
+    | 'lot_id'
+    | 'domain'
+    | 'vehicle',
+    DuckDBValue
+  >
+>;
+
+/** What the lake knows of a lot and its vehicle. What does not apply, or what an older snapshot lacks, is null. */
+async function known({ connection, has }: Lake, isOffered: boolean, kind: Kind) {
+  const { domain, make, model, lot_id: lot, vehicle } = kind;
+  const about = async (mart: string, applies: boolean, query: string, values: Record<string, DuckDBValue>) =>
+    applies && has.has(mart) ? ask(connection, query, values) : [];
+  const [isLot, isVehicle] = [lot !== null, vehicle !== null];
+  const [last_sale = null] = await about('sales', isLot, 'value/last_sale', { vehicle, lot });
+  const [odds = null] = await about('sell_through_odds', isOffered, 'value/odds', { lot });
+  const [days = null] = await about('sold_by_day', isOffered, 'value/days', { domain, make, model });
+  const [vin = null] = await about('vin_facts', isVehicle, 'value/vin', { vehicle });
+  const [readings] = await about('vehicle_timeline', isVehicle, 'value/may_roll_back', { vehicle, lot });
+  const mayRollBack = readings?.may_roll_back === true;
+  const rollbacks = await about('vehicle_timeline', mayRollBack, 'value/rollbacks', { vehicle });
+  return { last_sale, odds, days, vin, rollbacks };
 }
 
 const notFound = (message: string, hint?: string): LotlakeError =>

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cardOf } from '../../src/cli/commands/value.js';
 import { valueOfCar, valuesOfLots } from '../../src/query/value.js';
 import {
   EFFECTS,
@@ -162,5 +163,163 @@ describe('the value of a lot', () => {
     await expect(valuesOfLots(market.connection, id)).rejects.toThrow(
       `the lake has no price or offer of ${id}`,
     );
+  });
+});
+
+/** Marts of a lot on offer (30) and its vehicle, and of a lot whose price is doubted (31), as a lake of many nights has them. */
+const MARTS = `
+  update price_estimates set buy_now = 9000, buy_now_share = 0.25 where lot_id = 30;
+  insert into price_doubts values (31, 'ten_times_estimate');
+  create table sales as select * from (values
+    (30, 30, 1, 'sold', timestamptz '2025-01-09 15:00:00Z', 4000.0, 'USD', '12_hours', 'copart_com', false, null, true, 'trusted'),
+    (77, 30, 1, 'sold', timestamptz '2025-02-09 15:00:00Z', 999000.0, 'USD', 'buy_now', 'iaai_com', true, 'ten_times_estimate', true, 'trusted'),
+    (30, 30, 2, 'upcoming', timestamptz '2030-01-08 15:00:00Z', null, 'USD', null, 'copart_com', false, null, false, 'upcoming'))
+    as s (lot_id, vehicle_id, attempt, outcome, sale_date, amount, currency, trust_basis, domain_name, is_outlier, outlier_reason, is_trusted, trust_reason);
+  create table sell_through_odds as select 30 as lot_id, 2 as attempt, timestamptz '2030-01-08 15:00:00Z' as sale_date,
+    0.7 as sell_probability, 0.6 as sell_probability_low, 0.8 as sell_probability_high, null::varchar as reason;
+  create table sold_by_day as select * from (values
+    ('source', 0, null, null, 30, 500, 0.2::double, 0.15::double, 0.25::double), ('source', 0, null, null, 60, 500, 0.3, 0.2, 0.4),
+    ('source', 1, null, null, 30, 500, 0.2, 0.15, 0.25), ('source', 1, null, null, 60, 500, 0.3, 0.2, 0.4),
+    ('source', 3, null, null, 30, 500, 0.2, 0.15, 0.25), ('source', 3, null, null, 60, 500, 0.3, 0.2, 0.4),
+    ('make', 3, 1, null, 30, 50, 0.22, 0.1, 0.3), ('make', 3, 1, null, 60, 50, null, null, null),
+    ('model', 3, 1, 102, 30, 7, null, null, null), ('model', 3, 1, 102, 60, 7, null, null, null))
+    as s (level, domain_id, manufacturer_id, model_id, day, lots, sold, sold_low, sold_high);
+  alter table sold_by_day add column domain_name varchar default 'copart_com';
+  alter table sold_by_day add column manufacturer_name varchar;
+  alter table sold_by_day add column model_name varchar;
+  update sold_by_day set manufacturer_name = 'Make 1' where manufacturer_id = 1;
+  create table days_on_market as select level, domain_id, manufacturer_id, model_id, 41 as quarter_sold_by from sold_by_day where day = 30;
+  create table vin_facts as select 30 as vehicle_id, 'VIN3' as vin, 'year' as reason, 2014 as model_year, 'MAKER' as manufacturer,
+    false as agrees_with_year, true as agrees_with_make;
+  create table vehicle_timeline as select 30 as vehicle_id, 4 as place, timestamptz '2025-01-01 00:00:00Z' as occurred_at,
+    null::varchar as occurred_local, 22321.0 as odometer_km, true as odometer_rollback, 90000.0 as odometer_highest_km, 'odometer' as event`;
+
+describe('the answer on a lot on offer', () => {
+  let lake: PricedMarket;
+  beforeAll(async () => {
+    const vehicles = [
+      { vehicle_id: 30, vin: 'VIN3', year: 2024, manufacturer_id: 1, manufacturer_name: 'Make 1' },
+    ];
+    const lots = Array.from({ length: 2_000 }, (_, lot_id) => ({
+      ...{
+        lot_id,
+        vehicle_id: lot_id === 30 ? 30 : null,
+        domain_id: 3,
+        domain_name: 'copart_com',
+        lot: `L${lot_id}`,
+      },
+      ...{ damage_main_name: 'Front End', detailed_title_name: 'Salvage' },
+    }));
+    lots.push({
+      ...{ lot_id: 5_000, lot: 'other', vehicle_id: 30, domain_id: 3, domain_name: 'copart_com' },
+      ...{ damage_main_name: 'Front End', detailed_title_name: 'Salvage' },
+    });
+    // Lot 31 is the most similar of all, at an absurd price.
+    const like = `select * replace (31 as lot_id, 31 as vehicle_id, false as is_offered, 999000 as price) from law where lot_id = 30`;
+    const inputs = `with law as (${lotsOf({ lots: 2_000 })}) select * replace (3 as domain_id) from (
+      select * from law where lot_id <> 31 union all ${like})`;
+    lake = await fitted(inputs, { vehicles, lots });
+    await lake.connection.run('create or replace table doubts as from price_doubts');
+    await lake.connection.run('create or replace table estimates as from price_estimates');
+    for (const mart of ['price_doubts', 'price_estimates']) await lake.connection.run(`drop view ${mart}`);
+    await lake.connection.run('alter table doubts rename to price_doubts');
+    await lake.connection.run('alter table estimates rename to price_estimates');
+    await lake.connection.run('delete from price_doubts where lot_id = 31');
+    await lake.connection.run(MARTS);
+  });
+  afterAll(() => lake.close());
+
+  it('has the last sale, odds, days, Buy Now price and what the VIN and the odometer say', async () => {
+    const [value] = await valuesOfLots(lake.connection, '30');
+    expect(value).toMatchObject({
+      ...{ buy_now: 9000, buy_now_share: 0.25 },
+      last_sale: { sold_on: '2025-02-09', amount: 999_000, sold_by: 'buy_now', doubt: 'ten_times_estimate' },
+      odds: { auction_on: '2030-01-08', sell_probability: 0.7, reason: null },
+      // The model was not watched for 30 days, the make was.
+      days: {
+        of: 'Make 1 at copart_com',
+        lots: 50,
+        sold_30: 0.22,
+        sold_60: null,
+        quarter_sold_by: 41,
+        reason: null,
+      },
+      vin: { reason: 'year', vin_year: 2014, feed_year: 2024, agrees_with_year: false },
+      rollbacks: [{ read_on: '2025-01-01', km: 22_321, highest_km: 90_000 }],
+    });
+  });
+
+  it('adjusts similar sales to the car by the estimates, and marks those that are doubted', async () => {
+    const [value] = await valuesOfLots(lake.connection, '30');
+    const [doubted, ...others] = value?.comparable_sales ?? [];
+    expect(doubted).toMatchObject({
+      lot: 'L31',
+      price: 999_000,
+      adjusted_price: null,
+      doubt: 'ten_times_estimate',
+    });
+    expect(others.length).toBe(10);
+    const estimates = await lake.rows('select lot_id, estimate from price_estimates');
+    for (const { lot, price, adjusted_price, doubt } of others) {
+      const own = estimates.find(({ lot_id }) => `L${lot_id}` === lot);
+      expect(doubt).toBeNull();
+      expect(adjusted_price).toBe(
+        Math.round((Number(price) * Number(value?.estimate)) / Number(own?.estimate)),
+      );
+    }
+  });
+
+  it('says it to a person, a line each', async () => {
+    const [value] = await valuesOfLots(lake.connection, '30');
+    const card = value === undefined ? '' : cardOf(value);
+    for (const line of [
+      /^estimate for the auction of 2030-01-08: [\d,]+ USD$/m,
+      /^last sold on 2025-02-09 at its Buy Now price for 999,000 USD \(iaai_com\); doubted: ten times estimate$/m,
+      /^Buy Now price 9,000 USD; 25.0 % of such lots that are sold go for it$/m,
+      /^sells at its next auction with a chance of 70.0 % \(60.0 % to 80.0 %\)$/m,
+      /^of such lots \(Make 1 at copart_com\), sold since they were listed: 22.0 % by day 30 \(10.0 % to 30.0 %\)$/m,
+      /^the VIN says model year 2014, the feed 2024$/m,
+      /^odometer rolled back: 22,321 km on 2025-01-01, after 90,000 km$/m,
+    ])
+      expect(card).toMatch(line);
+    expect(card).not.toMatch(/null|undefined|NaN/);
+  });
+});
+
+it('says why there is no interval', async () => {
+  const lots = Array.from({ length: 500 }, (_, lot_id) => ({ lot_id, domain_id: 3, lot: `L${lot_id}` }));
+  const lake = await fitted(`select * replace (1.5 * price as price) from (${lotsOf({ lots: 500 })})`, {
+    lots,
+  });
+  const [without] = await lake.rows('select lot_id from price_estimates where interval_reason is not null');
+  const [value] = await valuesOfLots(lake.connection, String(without?.lot_id));
+  lake.close();
+  expect(value).toMatchObject({ low_80: null, interval_reason: 'few_prices_in_band' });
+  expect(value?.note).toMatch(/no interval: the class .* has fewer than 20 prices/);
+  expect(value && cardOf(value)).not.toContain('50 % of such prices');
+});
+
+describe('a snapshot of an older version', () => {
+  it('leaves out what it lacks, and says so if it lacks too much', async () => {
+    const lake = await fitted(lotsOf({ lots: 400 }), {
+      lots: [{ lot_id: 30, domain_id: 3, domain_name: 'copart_com', lot: 'L30' }],
+    });
+    await lake.connection.run('drop view price_doubts');
+    await lake.connection.run('alter view price_estimates rename to estimates');
+    const older = 'year_origin, interval_reason, buy_now, buy_now_share';
+    await lake.connection.run(`create view price_estimates as select * exclude (${older}) from estimates`);
+    const [value] = await valuesOfLots(lake.connection, 'L30');
+    expect(value).toMatchObject({
+      last_sale: null,
+      odds: null,
+      days: null,
+      vin: null,
+      rollbacks: [],
+      buy_now: null,
+    });
+    expect(Number(value?.estimate)).toBeGreaterThan(0);
+    await lake.connection.run('drop view price_inputs');
+    await expect(valuesOfLots(lake.connection, 'L30')).rejects.toMatchObject({ code: 'SHARE_NO_TABLE' });
+    lake.close();
   });
 });

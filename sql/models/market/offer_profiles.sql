@@ -29,15 +29,15 @@ held_lots as (
     group by lot_id
 ),
 estimated as (
-    -- the logarithm of price / estimate; its weight, 1 / variance, from the interval of 80 %, 2.563 standard deviations wide
+    -- the logarithm of price / estimate; its weight is 1 / variance
     select
         lot_id,
         ln(price / estimate) as log_ratio,
         ln(place_factor) as log_place,
         ln(seller_factor) as log_seller,
-        6.568969 / (ln(high_80 / low_80) * ln(high_80 / low_80)) as weight
+        1 / (log_deviation * log_deviation) as weight
     from price_estimates
-    where price is not null and low_80 > 0 and high_80 > low_80 and not is_left_out
+    where price is not null and estimate > 0 and log_deviation > 0 and not is_left_out
 ),
 lot_facts as (
     select

@@ -7,13 +7,7 @@ with judged as (
         coalesce(manufacturer_id, -1) as manufacturer_id,
         damage_main_group as damage,
         left(cast(priced_month as string), 7) as month,
-        case
-            when price < 1000 then 'below 1,000'
-            when price < 3000 then '1,000 to 2,999'
-            when price < 10000 then '3,000 to 9,999'
-            when price < 30000 then '10,000 to 29,999'
-            else '30,000 and more'
-        end as price_band,
+        price_band(price) as price_band,
         log_estimate - ln(price) as log_error,
         abs(exp(log_estimate) / price - 1) as error,
         case when price between low_50 and high_50 then 1.0 else 0.0 end as is_inside_50,

@@ -36,10 +36,11 @@ known as (
         -- the terms of a lot without an estimate are not told
         case when reason is null then estimates.market end as fitted_market,
         case when reason is null then exp(log_estimate) end as expected,
-        case when reason is null then round(low_80) end as low_80,
-        case when reason is null then round(low_50) end as low_50,
-        case when reason is null then round(high_50) end as high_50,
-        case when reason is null then round(high_80) end as high_80,
+        price_band(round(expected)) as estimate_band,
+        case when reason is null then low_80 end as low_80,
+        case when reason is null then low_50 end as low_50,
+        case when reason is null then high_50 end as high_50,
+        case when reason is null then high_80 end as high_80,
         coalesce(is_left_out = 1, false) as is_left_out,
         case when reason is null then buy_now_share end as buy_now_share,
         case when reason is null then exp(estimates.place) end as place_factor,
@@ -67,12 +68,26 @@ known as (
         and of_source.segment = 'source' and of_source.level = cast(inputs.domain_id as string)
     left join accuracy as of_all
         on of_all.market = inputs.market and of_all.currency = inputs.currency and of_all.segment = 'all'
+),
+band_prices as (
+    -- what an interval of the class of an estimate rests on
+    select market, currency, price_band(price) as estimate_band, count(*) as band_prices
+    from known
+    where price is not null and not is_left_out
+    group by all
+),
+judged as (
+    select
+        known.*,
+        case when expected is not null and coalesce(band_prices, 0) < 20 then 'few_prices_in_band' end as interval_reason
+    from known
+    left join band_prices using (market, currency, estimate_band)
 )
 select
     lot_id,
     vehicle_id,
     domain_id,
-    known.market,
+    judged.market,
     currency,
     is_currency_known,
     is_offered,
@@ -81,17 +96,14 @@ select
     year_origin,
     reason,
     round(expected) as estimate,
-    case
-        when round(expected) < 1000 then 'below 1,000'
-        when round(expected) < 3000 then '1,000 to 2,999'
-        when round(expected) < 10000 then '3,000 to 9,999'
-        when round(expected) < 30000 then '10,000 to 29,999'
-        when expected is not null then '30,000 and more'
-    end as estimate_band,
-    low_80,
-    low_50,
-    high_50,
-    high_80,
+    estimate_band,
+    case when interval_reason is null then round(low_80) end as low_80,
+    case when interval_reason is null then round(low_50) end as low_50,
+    case when interval_reason is null then round(high_50) end as high_50,
+    case when interval_reason is null then round(high_80) end as high_80,
+    interval_reason,
+    -- an interval of 80 % is 2.563 standard deviations wide
+    case when low_80 > 0 and high_80 > low_80 then ln(high_80 / low_80) / 2.563 end as log_deviation,
     case when buy_now_share is not null then buy_now end as buy_now,
     buy_now_share,
     place_factor,
@@ -110,11 +122,11 @@ select
     round(expected * (1 - exp(-driver_4_effect))) as driver_4_amount,
     terms_5.label as driver_5,
     round(expected * (1 - exp(-driver_5_effect))) as driver_5_amount
-from known
+from judged
 cross join dim_settings
 left join comparable using (market, currency, manufacturer_id, model_id, year)
-left join terms as terms_1 on terms_1.market = fitted_market and terms_1.coefficient = known.driver_1
-left join terms as terms_2 on terms_2.market = fitted_market and terms_2.coefficient = known.driver_2
-left join terms as terms_3 on terms_3.market = fitted_market and terms_3.coefficient = known.driver_3
-left join terms as terms_4 on terms_4.market = fitted_market and terms_4.coefficient = known.driver_4
-left join terms as terms_5 on terms_5.market = fitted_market and terms_5.coefficient = known.driver_5
+left join terms as terms_1 on terms_1.market = fitted_market and terms_1.coefficient = judged.driver_1
+left join terms as terms_2 on terms_2.market = fitted_market and terms_2.coefficient = judged.driver_2
+left join terms as terms_3 on terms_3.market = fitted_market and terms_3.coefficient = judged.driver_3
+left join terms as terms_4 on terms_4.market = fitted_market and terms_4.coefficient = judged.driver_4
+left join terms as terms_5 on terms_5.market = fitted_market and terms_5.coefficient = judged.driver_5

@@ -35,13 +35,13 @@ judged as (
     select
         inputs.*,
         ln(inputs.price / estimate) as log_left,
-        -- 1 / variance, from the interval of 80 %, which is 2.563 standard deviations wide
-        2.563 * 2.563 / (ln(high_80 / low_80) * ln(high_80 / low_80)) as weight,
+        -- 1 / variance
+        1 / (log_deviation * log_deviation) as weight,
         odometer_km - km_a_year * age_years as km_beyond_usual
     from price_inputs as inputs
     inner join price_estimates as estimates on estimates.lot_id = inputs.lot_id
     left join usual_distances on usual_distances.market = inputs.market and usual_distances.currency = inputs.currency
-    where inputs.price is not null and low_80 > 0 and high_80 > low_80 and not is_left_out
+    where inputs.price is not null and estimate > 0 and log_deviation > 0 and not is_left_out
 ),
 priced as (
     -- what a price leaves beside the estimate that does not know it, as a logarithm

@@ -2,7 +2,7 @@ import { readLake } from '../../query/open-lake.js';
 import { count, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../query/value.js';
-import { command, snapshotOptions, textOf } from '../command.js';
+import { command, type Lines, snapshotOptions, textOf } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { UsageError } from '../usage-error.js';
 
@@ -35,33 +35,110 @@ export const value = command({
   },
 });
 
-function cardOf(value: Value): string {
-  const { currency, estimate, note, accuracy, drivers, comparable_sales: sales } = value;
-  const lines = [
+/** The answer for a person, a line each of what is known. */
+export function cardOf(value: Value): string {
+  const { accuracy, drivers } = value;
+  return textOf([
     printable(value.of),
-    estimate !== null && `estimate ${count(estimate)} ${currency}`,
-    estimate !== null &&
-      `50 % of such prices lie from ${count(value.low_50)} to ${count(value.high_50)}, 80 % from ${count(value.low_80)} to ${count(value.high_80)}`,
-    value.price !== null && `price ${count(value.price)} ${currency}`,
-    note ?? undefined,
+    ...estimateOf(value),
+    ...historyOf(value),
+    ...chancesOf(value),
+    value.note ?? undefined,
+    ...doubtsOf(value),
     accuracy !== null &&
       `back-test of ${accuracy.of}: median error ${percent(accuracy.error_median)}, bias ${percent(accuracy.bias)}, ${count(accuracy.prices)} prices`,
     drivers.length > 0 && 'against the average lot:',
     ...drivers.map(
       ({ factor, amount }) =>
-        `  ${amount < 0 ? '−' : '+'}${count(Math.abs(amount))}  ${FACTORS[factor.replace(/: .*/, '')] ?? printable(factor).replaceAll('_', ' ')}`,
+        `  ${amount < 0 ? '−' : '+'}${count(Math.abs(amount))}  ${FACTORS[factor.replace(/: .*/, '')] ?? words(factor)}`,
+    ),
+    ...comparablesOf(value),
+  ]);
+}
+
+function estimateOf({ estimate, currency, odds, ...value }: Value): Lines {
+  if (estimate === null) return [];
+  const auction = odds?.auction_on ? ` for the auction of ${printable(odds.auction_on)}:` : '';
+  return [
+    `estimate${auction} ${count(estimate)} ${currency}`,
+    value.low_80 !== null &&
+      `50 % of such prices lie from ${count(value.low_50)} to ${count(value.high_50)}, 80 % from ${count(value.low_80)} to ${count(value.high_80)}`,
+  ];
+}
+
+function historyOf({ price, currency, buy_now, last_sale: sale, ...value }: Value): Lines {
+  const amount = sale?.amount
+    ? `for ${count(sale.amount)} ${printable(sale.currency)}`
+    : 'for an unknown amount';
+  const how = sale?.sold_by === 'buy_now' ? 'at its Buy Now price' : 'at auction';
+  const doubt = sale?.doubt && sale.doubt !== 'no_price' ? `; doubted: ${words(sale.doubt)}` : '';
+  const share =
+    value.buy_now_share === null
+      ? ''
+      : `; ${percent(value.buy_now_share)} of such lots that are sold go for it`;
+  return [
+    sale !== null &&
+      `last sold on ${printable(sale.sold_on)} ${how} ${amount} (${printable(sale.source)})${doubt}`,
+    price !== null && price !== sale?.amount && `price ${count(price)} ${currency}`,
+    buy_now !== null && `Buy Now price ${count(buy_now)} ${currency}${share}`,
+  ];
+}
+
+function chancesOf({ odds, days }: Value): Lines {
+  const by = (day: 30 | 60): string =>
+    `${percent(days?.[`sold_${day}`])} by day ${day}${range(days?.[`sold_${day}_low`], days?.[`sold_${day}_high`])}`;
+  const known = ([30, 60] as const).filter((day) => typeof days?.[`sold_${day}`] === 'number');
+  return [
+    typeof odds?.sell_probability === 'number' &&
+      `sells at its next auction with a chance of ${percent(odds.sell_probability)}${range(odds.sell_probability_low, odds.sell_probability_high)}`,
+    known.length > 0 &&
+      `of such lots (${printable(days?.of)}), sold since they were listed: ${known.map(by).join(', ')}`,
+  ];
+}
+
+function doubtsOf({ vin, year_origin, odometer, rollbacks }: Value): Lines {
+  const says: Readonly<Record<string, string | false>> = {
+    // The note tells of a year that is not the feed's.
+    year:
+      year_origin === 'feed' &&
+      `the VIN says model year ${printable(vin?.vin_year)}, the feed ${printable(vin?.feed_year)}`,
+    make: `the VIN is one of ${printable(vin?.vin_manufacturer)}, not of ${printable(vin?.feed_manufacturer)}`,
+    check_digit: 'the VIN has a wrong check digit',
+  };
+  const reason = printable(vin?.reason);
+  const isUnused = odometer !== null && odometer !== 'usable' && odometer !== 'year unknown';
+  return [
+    reason !== '' && (says[reason] ?? `the VIN cannot be read: ${words(reason)}`),
+    isUnused && `the odometer does not count: ${words(odometer.replace(/ unusable$/, ''))}`,
+    ...rollbacks.map(
+      ({ read_on, km, highest_km }) =>
+        `odometer rolled back: ${count(km)} km on ${printable(read_on)}, after ${count(highest_km)} km`,
     ),
   ];
-  if (sales.length === 0) return textOf(lines);
-  const columns = ['year', '>km', 'damage', 'title', '>price', 'priced on', 'link'];
+}
+
+function comparablesOf({ currency, comparable_sales: sales }: Value): Lines {
+  if (sales.length === 0) return [];
+  const isDoubted = sales.some(({ doubt }) => doubt !== null);
+  const columns = ['year', '>km', 'damage', 'title', '>price', '>for this car', 'priced on', 'link'];
   const cells = sales.map((sale) => [
     ...[printable(sale.year), count(sale.km), printable(sale.damage), printable(sale.title)],
-    ...[count(sale.price), printable(sale.sold_on), printable(sale.link ?? `${sale.source} ${sale.lot}`)],
+    ...[count(sale.price), count(sale.adjusted_price), printable(sale.sold_on)],
+    printable(sale.link ?? `${sale.source} ${sale.lot}`),
+    ...(isDoubted ? [words(sale.doubt)] : []),
   ]);
-  return textOf([...lines, `priced lots most like it, in ${currency}:`, gridOf(columns, cells)]);
+  return [
+    `priced lots most like it, in ${currency}; for this car: the price times its estimate over theirs`,
+    gridOf(isDoubted ? [...columns, 'doubted'] : columns, cells),
+  ];
 }
 
 /** Names of factors whose own name or level says little. */
 const FACTORS: Readonly<Record<string, string>> = { domain_id: 'source', mileage: 'mileage for its age' };
 
 const percent = (share: unknown): string => `${(100 * Number(share)).toFixed(1)} %`;
+
+const range = (low: unknown, high: unknown): string =>
+  typeof low === 'number' && typeof high === 'number' ? ` (${percent(low)} to ${percent(high)})` : '';
+
+const words = (name: unknown): string => printable(name).replaceAll('_', ' ');

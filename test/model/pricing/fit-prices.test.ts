@@ -257,3 +257,24 @@ it('follows vehicles that were sold twice, if there are enough of them', async (
   expect(inside.length).toBeGreaterThanOrEqual(13);
   expect(Number(index[0]?.index_repeat)).toBeGreaterThan(Number(index[13]?.index_repeat) * 1.15);
 });
+
+it('gives no interval in a class of fewer than 20 prices, and says why', async () => {
+  const market = await fitted(`select * replace (1.5 * price as price) from (${lotsOf({ lots: 500 })})`);
+  const found = await market.rows('select * from price_estimates where estimate is not null');
+  market.close();
+  const bands = ['below 1,000', '1,000 to 2,999', '3,000 to 9,999', '10,000 to 29,999', '30,000 and more'];
+  const bandOf = (price: unknown): string | undefined =>
+    bands[[1_000, 3_000, 10_000, 30_000].filter((bound) => Number(price) >= bound).length];
+  const prices = found.filter(({ price, is_left_out }) => price !== null && !is_left_out);
+  const few = bands.filter((band) => prices.filter(({ price }) => bandOf(price) === band).length < 20);
+  const without = found.filter(({ estimate_band }) => few.includes(String(estimate_band)));
+  expect(without.length).toBeGreaterThan(2);
+  expect(without.length).toBeLessThan(100);
+  for (const row of found) {
+    expect(row.estimate_band).toBe(bandOf(row.estimate));
+    const ends = [row.low_80, row.low_50, row.high_50, row.high_80].filter((end) => end !== null);
+    expect(ends.length).toBe(without.includes(row) ? 0 : 4);
+    expect(row.interval_reason).toBe(without.includes(row) ? 'few_prices_in_band' : null);
+    expect(Number(row.log_deviation)).toBeGreaterThan(0.05);
+  }
+});

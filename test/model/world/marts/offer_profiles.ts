@@ -66,9 +66,13 @@ interface Ratio {
 /** The estimate knows what the place and the seller do to prices: a profile shows this part as well. */
 function ratiosTo(row: MartRow | undefined, level: string): Ratio[] {
   if (row === undefined || row.price === null || row.estimate === null || row.is_left_out === true) return [];
-  const width = Math.log(Number(row.high_80) / Number(row.low_80));
   const own = Number(level === 'branch' ? row.place_factor : row.seller_factor);
-  return [{ log: Math.log((own * Number(row.price)) / Number(row.estimate)), weight: (2.563 / width) ** 2 }];
+  return [
+    {
+      log: Math.log((own * Number(row.price)) / Number(row.estimate)),
+      weight: Number(row.log_deviation) ** -2,
+    },
+  ];
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -32,7 +32,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       estimate !== undefined &&
       estimate.estimate !== null &&
       !estimate.is_left_out &&
-      Number(estimate.low_80) > 0
+      Number(estimate.log_deviation) > 0
     );
   });
   return [...groupBy(priced, ({ market }) => String(market))].flatMap(([market, sales]) => {
@@ -49,7 +49,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     function shown(sale: MartRow, subject: string): Shown[] {
       const estimate = estimates.get(sale.lot_id ?? null) ?? {};
       const left = Math.log(Number(sale.price) / Number(estimate.estimate));
-      const deviation = Math.log(Number(estimate.high_80) / Number(estimate.low_80)) / 2.563;
+      const deviation = Number(estimate.log_deviation);
       const ids = ['domain_id', 'manufacturer_id', 'model_id', 'generation_id'].map((id) =>
         Number(sale[id] ?? -1),
       );

@@ -1,4 +1,4 @@
--- The prices and offers of a VIN, a lot number or a lot id with their estimates, the newest first.
+-- A lot with its estimate. Each table is filtered by a constant, so that little of it is read.
 select
     concat_ws(
         ', ',
@@ -10,6 +10,8 @@ select
     ) as of,
     e.currency,
     e.estimate,
+    e.is_offered,
+    cast(e.priced_at as varchar) as priced_at,
     nullif(concat_ws(
         '; ',
         case
@@ -18,6 +20,9 @@ select
             when e.is_unreliable then 'unreliable: such estimates were far off in the back-test'
             when not e.is_currency_known then 'what it would bring in this currency; that of the lot is not known'
             when e.market = 'asking' then 'an asking price, not a sale'
+        end,
+        case e.interval_reason
+            when 'few_prices_in_band' then 'no interval: the class ' || e.estimate_band || ' has fewer than 20 prices'
         end,
         case e.year_origin
             when 'vin' then 'model year ' || p.year || ' by the VIN' || coalesce('; the feed says ' || v.year, '')
@@ -28,7 +33,12 @@ select
     e.low_50,
     e.high_50,
     e.high_80,
+    e.interval_reason,
     e.price,
+    e.buy_now,
+    e.buy_now_share,
+    p.odometer,
+    e.year_origin,
     list_filter([
         {'factor': driver_1, 'amount': driver_1_amount},
         {'factor': driver_2, 'amount': driver_2_amount},
@@ -38,15 +48,14 @@ select
     ], lambda driver: driver.factor is not null) as drivers,
     {
         'market': e.market, 'currency': e.currency, 'make': p.manufacturer_id, 'model': p.model_id, 'year': p.year,
-        'km': p.odometer_km, 'damage': p.damage_main_group, 'title': p.title_brand, 'lot_id': e.lot_id
+        'km': p.odometer_km, 'damage': p.damage_main_group, 'title': p.title_brand, 'lot_id': e.lot_id,
+        'domain': e.domain_id, 'vehicle': e.vehicle_id
     } as kind
 from price_estimates as e
-inner join price_inputs as p using (lot_id)
-inner join lots as l using (lot_id)
-left join price_doubts as d on d.lot_id = e.lot_id
-left join vehicles as v on v.vehicle_id = l.vehicle_id
+cross join price_inputs as p
+cross join lots as l
+left join price_doubts as d on d.lot_id = $lot
+left join vehicles as v on v.vehicle_id = $vehicle
 left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = p.manufacturer_id
 left join dim_models as model_names on model_names.model_id = p.model_id
-where $id <> '' and $id in (upper(trim(v.vin)), upper(trim(l.lot)), cast(l.lot_id as varchar))
-order by e.priced_at desc, e.lot_id
-limit 20
+where e.lot_id = $lot and p.lot_id = $lot and l.lot_id = $lot
