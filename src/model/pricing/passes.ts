@@ -22,7 +22,7 @@ const FIRST_NOISE = 0.1;
  * How a pass weighs prices. `all`: every price alike, in the first pass. `robust`: less the further it is from the
  * expected price. `alike`: every price alike, without those that are too far off.
  */
-export type Weighing = 'all' | 'robust' | 'alike';
+type Weighing = 'all' | 'robust' | 'alike';
 
 /** How a pass weighs prices, and whether it fits the groups. */
 export type Pass = readonly [Weighing, 'groups'?];

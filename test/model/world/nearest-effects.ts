@@ -4,7 +4,7 @@ import type { MartRow, WorldNight } from './night.js';
 const LEVELS = ['all', 'source', 'manufacturer', 'model', 'generation'];
 
 /** The effect of a group with the level that has it; logarithms. */
-export interface NearestEffect {
+interface NearestEffect {
   readonly effect: number;
   readonly variance: number;
   /** Place of the level: 0 is all, 4 a generation. */
