@@ -60,6 +60,19 @@ describe('the plans of joins', () => {
     });
 });
 
+it('the plans are also those of statements whose rows are streamed', async () => {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const sql = 'select count(*) from range(30) as a(n) left join range(40) as b(n) on a.n = b.n or a.n > 5';
+  const planned = await plansOf(async () => {
+    await (await connection.stream(sql)).getRows();
+  });
+  connection.closeSync();
+  instance.closeSync();
+  expect(planned.map((each) => each.sql)).toEqual([sql]);
+  expect(planned[0]?.plan).toBeDefined();
+});
+
 it('the statements of a night have no join that loops over two large sides', {
   timeout: 180_000,
 }, async () => {

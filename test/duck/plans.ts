@@ -38,29 +38,34 @@ const AS_IF_LARGE = 'set nested_loop_join_threshold = 0; set merge_join_threshol
  */
 export async function plansOf(work: () => Promise<void>): Promise<Planned[]> {
   const planned = new Map<string, Planned>();
-  const { run } = DuckDBConnection.prototype;
+  const { run, stream } = DuckDBConnection.prototype;
+  const plan = async (connection: DuckDBConnection, ...[sql, values, types]: Parameters<typeof run>) => {
+    if (planned.has(sql)) return;
+    planned.set(sql, { sql });
+    if (!COMPUTES.test(sql)) return;
+    // A locked database takes no settings.
+    await run.call(connection, AS_IF_LARGE).catch(() => undefined);
+    const explained = await run.call(connection, `explain (format json) ${sql}`, values, types);
+    const [[, text] = []] = await explained.getRowsJS();
+    planned.set(sql, { sql, plan: JSON.parse(String(text))[0] });
+  };
   DuckDBConnection.prototype.run = async function (sql, values, types) {
     const statements = values === undefined ? statementsOf(sql) : [sql];
     if (statements.length > 1) {
       for (const statement of statements.slice(0, -1)) await this.run(statement);
       return await this.run(statements.at(-1) ?? '');
     }
-    if (!planned.has(sql)) {
-      planned.set(sql, { sql });
-      if (COMPUTES.test(sql)) {
-        // A locked database takes no settings.
-        await run.call(this, AS_IF_LARGE).catch(() => undefined);
-        const explained = await run.call(this, `explain (format json) ${sql}`, values, types);
-        const [[, text] = []] = await explained.getRowsJS();
-        planned.set(sql, { sql, plan: JSON.parse(String(text))[0] });
-      }
-    }
+    await plan(this, sql, values, types);
     return await run.call(this, sql, values, types);
+  };
+  DuckDBConnection.prototype.stream = async function (sql, values, types) {
+    await plan(this, sql, values, types);
+    return await stream.call(this, sql, values, types);
   };
   try {
     await work();
   } finally {
-    DuckDBConnection.prototype.run = run;
+    Object.assign(DuckDBConnection.prototype, { run, stream });
   }
   return [...planned.values()];
 }
