@@ -27,7 +27,7 @@ export function shareBelow(quantiles: Quantiles, distance: number): number {
 
 /**
  * How well a car is known: the variance of its expected price, as a share of the noise, below each of these or above all.
- * A fit to few prices is less sure of its effects than the errors show, so that errors of one kind say little of another.
+ * Errors of little known cars say little of well known ones, because a fit to few prices misjudges how sure it is.
  */
 const KNOWN = [0.15, 0.4, 1];
 

@@ -16,7 +16,7 @@ const FIRST_PASSES: readonly Pass[] = [
   ['robust'],
   ['alike', 'groups'],
 ];
-/** With this many times the prices of the last fit, the next judged month needs a new one: noise and spreads are known better. */
+/** With so many times the prices of the last fit, the next judged month gets a new one, which knows noise and spreads better. */
 const MUCH_MORE = 1.3;
 /** Number of prices in the sample, whatever the number of all. */
 const SAMPLE = 50_000;

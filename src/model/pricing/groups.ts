@@ -24,7 +24,10 @@ const ASSUMED = { usual: 0.001, prior: 10 };
 /** Rounds over all kinds after a pass: lots share groups, so that the effects of one kind depend on those of the others. */
 const ROUNDS = 8;
 
-/** No effects. @param parents for each of GROUPS, the number of what its groups are within, by code */
+/**
+ * No effects.
+ * @param parents for each of GROUPS, the number of what its groups are within, by code
+ */
 export function emptyGroups(parents: readonly Int32Array[]): GroupEffects {
   return {
     effect: parents.map(({ length }) => new Float64Array(length)),

@@ -173,7 +173,7 @@ export function judgeMonth(
   return { ...state, fit: solve(sums, factors, tree, fit) };
 }
 
-/** Adds the squared error of a price, and how much larger the squared error of a price is without the effect of each of its groups. */
+/** Adds the squared error of a price, and how much larger it is without the effect of each of its groups. */
 function addGains(gains: State['gains'], { effect }: GroupEffects, priced: PricedRow, error: number): void {
   gains.squares += error ** 2;
   for (let kind = 0; kind < GROUPS.length; kind += 1) {

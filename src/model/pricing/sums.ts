@@ -31,9 +31,9 @@ export function emptyNodes(size: number, nodes: number) {
 }
 
 /**
- * Adds a sale; `weight` is 1 / variance of its log price, 0 to leave it out, and `logPrice` is without the effects of its
- * groups. Of the coefficients that all sales have it adds
- * only the intercept: `fillShared` fills in the others.
+ * Adds a sale. Of the coefficients that all sales have it adds only the intercept: `fillShared` fills in the others.
+ * @param weight 1 / variance of its log price; 0 to leave it out
+ * @param logPrice without the effects of its groups
  */
 export function addSale(
   { normal, right, leaves, counts }: Sums,

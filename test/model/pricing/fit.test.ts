@@ -2,9 +2,10 @@ import { inverse, Matrix } from 'ml-matrix';
 import { expect, it } from 'vitest';
 import type { PricedRow } from '../../../src/model/pricing/blocks.js';
 import { factorsOf, LEVEL_FACTORS, sizeOf } from '../../../src/model/pricing/design.js';
-import { expected, type Spread, solve, uncertainty } from '../../../src/model/pricing/fit.js';
+import { expected, solve, uncertainty } from '../../../src/model/pricing/fit.js';
 import { emptyGroups } from '../../../src/model/pricing/groups.js';
 import { addSale, emptySums } from '../../../src/model/pricing/sums.js';
+import type { Spread } from '../../../src/model/pricing/tree.js';
 
 const MONTHS = 4;
 const factors = factorsOf(
