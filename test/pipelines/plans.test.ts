@@ -11,6 +11,7 @@ import type { JobOptions } from '../../src/run/job.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { printedBy } from '../cli/support.js';
 import { loopsOf, type Planned, plansOf, statementsOf } from '../duck/plans.js';
+import { need } from '../served.js';
 import { configFor, silentReporter, temporaryFolder } from './support.js';
 
 const HOUR = 3_600_000;
@@ -57,18 +58,15 @@ beforeAll(async () => {
     after(18);
     await nightly(options());
     await rebuild(options());
-    const [vin] = String(
-      await printedBy(
-        folder.path,
-        'query',
-        'select vin from vehicles where length(vin) = 17 limit 1',
-        '--format',
-        'csv',
-      ),
-    )
-      .trim()
-      .split('\n')
-      .slice(1);
+    const first = async (sql: string): Promise<string> => {
+      const printed = String(await printedBy(folder.path, 'query', sql, '--format', 'csv'));
+      return need(printed.trim().split('\n')[1], sql);
+    };
+    const vin = await first('select vin from vehicles where length(vin) = 17 limit 1');
+    const offered = await first('select lot_id from price_estimates where is_offered limit 1');
+    const several = await first(
+      'select max(lot_id) from lots group by vehicle_id having count(*) > 1 limit 1',
+    );
     const car = ['--make', 'Toyota', '--model', 'Camry', '--year', '2019'];
     for (const args of [
       ...[
@@ -84,10 +82,15 @@ beforeAll(async () => {
       ],
       ...[
         ['value', ...car],
-        ['value', vin ?? ''],
+        ['value', vin],
+        ['value', offered],
+        ['value', several],
       ],
     ])
       await printedBy(folder.path, ...args);
+    await expect(printedBy(folder.path, 'value', 'no such lot')).rejects.toMatchObject({
+      code: 'SHARE_NOTHING_FOUND',
+    });
   });
 }, 600_000);
 afterAll(async () => {
