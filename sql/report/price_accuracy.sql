@@ -1,8 +1,9 @@
--- How far the estimates of auction prices were off in the back-test. A manufacturer is told if at least 20 prices judge it.
+-- How far the estimates of auction prices were off for later sales or in the back-test. A manufacturer is told if at least 20 prices judge it.
 select
     segment, level, prices as based_on, error_median, bias, inside_50, inside_80,
     cast(case when segment = 'source' then level end as bigint) as domain_id,
     error_median as value,
+    case basis when 'given' then 'later sales' else 'back-test' end as tested_by,
     case segment
         when 'all' then 'all prices'
         when 'source' then replace(name, '_com', '.com')

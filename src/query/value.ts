@@ -21,6 +21,7 @@ const STAND_INS: StandIns = {
     buy_now: 'null::double',
     buy_now_share: 'null::double',
   },
+  price_accuracy: { basis: "'backtest'" },
   days_on_market: { quarter_sold_by: 'null::bigint' },
   sales: { is_outlier: 'false', outlier_reason: 'null::varchar' },
   dim_manufacturers: { joined_to: 'manufacturer_id' },

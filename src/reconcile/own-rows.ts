@@ -5,7 +5,7 @@ import { identifier, literal, literals, rows, scalar } from '../duck/session.js'
 import { linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { monthOf } from '../lake/partition.js';
-import { baseRelation, castColumns, type MergeContext, ownTable } from './relations.js';
+import { baseRelation, castColumns, type MergeContext, ownTable, type StoredTable } from './relations.js';
 import { applyRules } from './rules.js';
 import { columnsInFile, parquetOf, writeEmpty } from './write.js';
 
@@ -55,37 +55,43 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
 }
 
 /**
- * Adds the changes of this run to `lot_changes`, and links the files of earlier runs. Needs `next.lots`, and
- * `run.actions_lots` as merging left it.
- * @param updated lots that this run updated
- * @returns number of changes
+ * Adds what a rule finds in this run to the table of its name, and links the files of earlier runs. The table is partitioned
+ * by source and month. Needs the relations that the rule reads.
+ * @param applies whether the rule can find anything
+ * @returns number of new rows
  */
-export async function writeLotChanges(context: MergeContext, updated: number): Promise<number> {
+export async function appendOwn(
+  context: MergeContext,
+  name: 'lot_changes' | 'given_estimates',
+  applies: boolean,
+): Promise<number> {
   const { connection, target, runId } = context;
-  const folder = join(target, 'lot_changes');
+  const { table, columns } = ownTable(name);
+  const folder = join(target, name);
   makeFolder(folder);
-  const earlier = earlierFiles(context, 'lot_changes');
-  const parquet = parquetOf('lot_changes', context, columnsInFile(ownTable('lot_changes')));
+  const earlier = earlierFiles(context, name);
+  const parquet = parquetOf(name, context, columnsInFile({ table, columns }));
   for (const partition of new Set(earlier.map(partitionOf))) {
     const files = earlier.filter((file) => partitionOf(file) === partition).map(({ path }) => path);
-    await keepChanges(context, partition, files, parquet);
+    await keepFiles(context, table, partition, files, parquet);
   }
-  if (updated > 0) await applyRules(connection, 'lot_changes');
+  if (applies) await applyRules(connection, name);
   const copy = `
-    copy (select *, ${monthOf('seen_at')} as month from run.lot_changes order by domain_id, month, lot_id, field)
+    copy (select *, ${monthOf(table.partition?.month ?? '')} as month from run.${name} order by domain_id, month, ${table.key.map(identifier)})
     to ${literal(folder)} (${parquet}, partition_by (domain_id, month), overwrite_or_ignore true,
       filename_pattern ${literal(`${runId}-{i}`)})`;
-  const count = updated > 0 ? await scalar(connection, copy) : 0;
-  if (count + earlier.length === 0) await writeEmpty(context, ownTable('lot_changes'));
+  const count = applies ? await scalar(connection, copy) : 0;
+  if (count + earlier.length === 0) await writeEmpty(context, { table, columns });
   return count;
 }
 
 /**
- * Links the files of a partition of `lot_changes`, one for each run that recorded changes. Once the month is over, they
- * are joined into one: otherwise a lake of some years would have thousands of small files.
+ * Links the files of a partition, one for each run that found rows. Once the month is over, they are joined into one:
+ * otherwise a lake of some years would have thousands of small files.
  */
-async function keepChanges(
+async function keepFiles(
   { connection, base, target, runId, startedAt }: MergeContext,
+  { name, key }: StoredTable['table'],
   partition: string,
   files: readonly string[],
   parquet: string,
@@ -96,10 +102,10 @@ async function keepChanges(
     for (const [i, path] of files.entries()) linkFile(from[i] ?? '', join(target, path));
     return;
   }
-  const folder = join(target, 'lot_changes', partition);
+  const folder = join(target, name, partition);
   makeFolder(folder);
   await connection.run(
-    `copy (from read_parquet(${literals(from)}, hive_partitioning = false, union_by_name = true) order by lot_id, field, seen_at)
+    `copy (from read_parquet(${literals(from)}, hive_partitioning = false, union_by_name = true) order by ${key.map(identifier)})
      to ${literal(join(folder, `${runId}-joined.parquet`))} (${parquet})`,
   );
 }

@@ -3,16 +3,16 @@ import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { makeFolder, makeNewFolder, remove } from '../config/owned.js';
 import { poolOf, settled } from '../duck/pool.js';
-import { identifier, literal, rows } from '../duck/session.js';
+import { identifier, isOutOfMemory, literal, rows } from '../duck/session.js';
 import { compareFiles } from '../lake/files.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
 import { mergeTable, type NewRows } from './merge.js';
-import { writeLotChanges } from './own-rows.js';
+import { appendOwn } from './own-rows.js';
 import { isHeld, type MergeContext, ownTable, PARTITION } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
-import { bindCurrent, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
+import { bindCurrent, bindEstimates, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';
 
 /** What reconcile did: the counts by table, and warnings, such as an override of the guard. */
@@ -34,9 +34,10 @@ export async function reconcile(context: MergeContext) {
     killPoint('reconcile.state-prepared');
     const warnings = await step('shrink guard', guardShrink);
     const merged = await mergeTables(context, step);
+    const damages = await step('given estimates', keepEstimates);
     const counts = Object.fromEntries(merged.map((one) => [one.table, one.counts]));
     const lotChanges = merged.reduce((sum, one) => sum + one.lotChanges, 0);
-    return { counts, lotChanges, warnings };
+    return { counts, lotChanges, warnings: [...warnings, ...damages] };
   } finally {
     second.closeSync();
   }
@@ -127,7 +128,7 @@ const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   let lotChanges = 0;
   if (table === 'lots') {
     await bindNext(context, 'lots');
-    lotChanges = await writeLotChanges(context, counts.updated);
+    lotChanges = await appendOwn(context, 'lot_changes', counts.updated > 0);
     killPoint('reconcile.changes-appended');
   }
   await context.connection.run(`drop table if exists run.actions_${table}`);
@@ -135,6 +136,30 @@ const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   const files = compareFiles(join(target, table), base && join(base.folder, table));
   return { table, counts: { ...counts, ...files }, lotChanges };
 };
+
+/**
+ * Keeps the estimates that the last snapshot gave to lots whose auction is over. If its estimates cannot be read, as in a
+ * lake of an older version, none are kept: they are no state of the feed. Returns a warning if they are damaged.
+ */
+async function keepEstimates(context: MergeContext): Promise<string[]> {
+  const { base, target } = context;
+  const append = (applies: boolean): Promise<number> => {
+    // A first try may have left something.
+    remove(join(target, 'given_estimates'));
+    return appendOwn(context, 'given_estimates', applies);
+  };
+  const hasThem = base !== undefined && (await bindEstimates(context, base));
+  try {
+    await append(hasThem);
+    return [];
+  } catch (error) {
+    if (!hasThem || isOutOfMemory(error)) throw error;
+    await append(false);
+    return [
+      `the estimates of ${base.manifest.snapshot_id} cannot be read, so those that it gave are not kept for later tests: ${messageOf(error)}`,
+    ];
+  }
+}
 
 /** The new rows of a table; undefined if nothing was staged of it. */
 async function newRows(context: MergeContext, schema: TableSchema): Promise<NewRows | undefined> {

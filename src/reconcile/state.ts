@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { makeFolder, writeNew } from '../config/owned.js';
 import { identifier, literal, rows, sameKey, scalar } from '../duck/session.js';
+import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
@@ -203,6 +204,27 @@ export async function bindNext({ connection, schemas, target }: MergeContext, ta
   const isPartitioned = schemas.get(table)?.table.partition !== undefined;
   const written = globRelation(target, table, isPartitioned);
   await connection.run(`create or replace view next.${table} as from ${written}`);
+}
+
+/** Columns of `base.price_estimates`: those of the mart that are kept, and when its snapshot was made. */
+export const ESTIMATES =
+  'lot_id bigint, domain_id bigint, is_offered boolean, price double, market varchar, currency varchar, estimate double, low_80 double, low_50 double, high_50 double, high_80 double, given_at timestamptz';
+
+/** Binds the estimates of the last snapshot. Returns false if it has none, or older ones with other columns. */
+export async function bindEstimates(
+  { connection }: Pick<MergeContext, 'connection'>,
+  { folder, manifest }: BaseState,
+): Promise<boolean> {
+  const mart = manifest.marts.price_estimates;
+  const names = ESTIMATES.split(', ').map((column) => column.split(' ')[0] ?? '');
+  const taken = names.filter((name) => name !== 'given_at');
+  if (!taken.every((name) => mart?.columns.some((column) => column.name === name))) return false;
+  await connection.run(
+    `create or replace view base.price_estimates as
+     select ${taken.join(', ')}, cast(${literal(manifest.created_at)} as timestamptz) as given_at
+     from ${filesRelation(folder, mart?.files ?? [], false)}`,
+  );
+  return true;
 }
 
 /** The sightings of the last snapshot. An older lake has none: then `last_seen_at` counts, else the last change. */

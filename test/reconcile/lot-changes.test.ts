@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { openSession, rows } from '../../src/duck/session.js';
 import type { BaseState } from '../../src/lake/base.js';
 import { listFiles } from '../../src/lake/files.js';
-import { writeLotChanges } from '../../src/reconcile/own-rows.js';
+import { appendOwn } from '../../src/reconcile/own-rows.js';
 import type { MergeContext } from '../../src/reconcile/relations.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
@@ -41,7 +41,7 @@ it('files of changes are merged once their month is over, and linked until then'
         allowShrink: false,
       },
     };
-    await writeLotChanges(context, 0);
+    await appendOwn(context, 'lot_changes', false);
     return (await listFiles(connection, snapshot(night), 'lot_changes')).map(({ path }) => path);
   };
   await record(1);

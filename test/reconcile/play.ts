@@ -9,6 +9,7 @@ import { applyRules, type Rule, rules } from '../../src/reconcile/rules.js';
 import {
   bindCurrent,
   createSchemas,
+  ESTIMATES,
   MEMBERS,
   OF_RULES,
   RUN_RELATIONS,
@@ -112,6 +113,7 @@ export async function play(
     const columns = all.find(({ table }) => table.name === name)?.columns ?? [];
     await fill(connection, `next.${name}`, columns, csv(`next/${name}`));
   }
+  await fill(connection, 'base.price_estimates', columnsOf(ESTIMATES), csv('base/price_estimates'));
   for (const state of ['base', 'next'])
     await fill(connection, `${state}.sightings`, SIGHTINGS, csv(`${state}/sightings`));
   for (const [name, text] of Object.entries(RUN_RELATIONS))

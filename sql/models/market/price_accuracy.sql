@@ -1,27 +1,62 @@
-with judged as (
+with tests as (
+    -- estimates as they were given to lots on offer, which nobody knew the price of
+    select
+        lot_id,
+        market,
+        currency,
+        'given' as basis,
+        ln(estimate) as log_estimate,
+        low_80,
+        low_50,
+        high_50,
+        high_80,
+        row_number() over (partition by lot_id, market, currency order by given_at desc nulls last) as place
+    from given_estimates
+    cross join dim_settings
+    inner join price_inputs using (lot_id, market, currency)
+    where given_at <= priced_at and given_at > as_of - interval '183' day
+    union all
     -- every price of the back-test, estimated from the prices of earlier months alone
     select
+        lot,
         markets.market,
-        markets.currency,
-        domain_id,
+        currency,
+        'backtest',
+        log_estimate,
+        low_80,
+        low_50,
+        high_50,
+        high_80,
+        1
+    from fit.backtest as backtest
+    inner join fit.markets as markets on markets.number = backtest.market
+),
+judged as (
+    select
+        basis,
+        market,
+        currency,
+        inputs.domain_id,
         coalesce(manufacturer_id, -1) as manufacturer_id,
         damage_main_group as damage,
         left(cast(priced_month as string), 7) as month,
         price_band(price) as price_band,
         log_estimate - ln(price) as log_error,
         abs(exp(log_estimate) / price - 1) as error,
-        case when price between low_50 and high_50 then 1.0 else 0.0 end as is_inside_50,
-        case when price between low_80 and high_80 then 1.0 else 0.0 end as is_inside_80
-    from fit.backtest as backtest
-    inner join fit.markets as markets on markets.number = backtest.market
-    inner join price_inputs on price_inputs.lot_id = backtest.lot
-    left join price_doubts on price_doubts.lot_id = backtest.lot
-    -- a price that is merely unlikely is judged, too: without it, intervals would seem to hold more than they do
-    where coalesce(price_doubts.reason, 'left_out_by_fit') = 'left_out_by_fit'
+        case when low_50 is not null then case when price between low_50 and high_50 then 1.0 else 0.0 end end as is_inside_50,
+        case when low_80 is not null then case when price between low_80 and high_80 then 1.0 else 0.0 end end as is_inside_80
+    from tests
+    inner join price_inputs as inputs using (lot_id, market, currency)
+    left join price_doubts using (lot_id)
+    where place = 1
+        and price is not null
+        -- a price that is merely unlikely is judged, too: without it, intervals would seem to hold more than they do
+        and coalesce(price_doubts.reason, 'left_out_by_fit') = 'left_out_by_fit'
 ),
 counted as (
-    -- one row a level of one segment; the columns of the other segments are null
+    -- one row a level of one segment and basis; the columns of the other segments are null
     select
+        basis,
         market,
         currency,
         domain_id,
@@ -36,13 +71,23 @@ counted as (
         avg(is_inside_80) as inside_80
     from judged
     group by grouping sets (
-        (market, currency),
-        (market, currency, domain_id),
-        (market, currency, manufacturer_id),
-        (market, currency, damage),
-        (market, currency, month),
-        (market, currency, price_band)
+        (basis, market, currency),
+        (basis, market, currency, domain_id),
+        (basis, market, currency, manufacturer_id),
+        (basis, market, currency, damage),
+        (basis, market, currency, month),
+        (basis, market, currency, price_band)
     )
+),
+preferred as (
+    select
+        counted.*,
+        row_number() over (
+            partition by market, currency, domain_id, manufacturer_id, damage, month, price_band
+            -- with 100 prices, the share inside an interval is known to four in a hundred
+            order by case when basis = 'given' and prices >= 100 then 1 when basis = 'backtest' then 2 else 3 end nulls last
+        ) as place
+    from counted
 )
 select
     market,
@@ -65,11 +110,13 @@ select
             manufacturer_name, damage, month, price_band, case when manufacturer_id is not null then 'unknown' else 'all' end
         )
     end as name,
+    basis,
     prices,
     case when enough(prices) then error_median end as error_median,
     case when enough(prices) then bias end as bias,
     case when enough(prices) then inside_50 end as inside_50,
     case when enough(prices) then inside_80 end as inside_80
-from counted
+from preferred
 left join dim_sources using (domain_id)
 left join dim_manufacturers using (manufacturer_id)
+where place = 1

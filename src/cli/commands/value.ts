@@ -46,7 +46,7 @@ export function cardOf(value: Value): string {
     value.note ?? undefined,
     ...doubtsOf(value),
     accuracy !== null &&
-      `back-test of ${accuracy.of}: median error ${percent(accuracy.error_median)}, bias ${percent(accuracy.bias)}, ${count(accuracy.prices)} prices`,
+      `${accuracy.basis === 'given' ? 'estimates given before later sales' : 'back-test'} of ${accuracy.of}: median error ${percent(accuracy.error_median)}, bias ${percent(accuracy.bias)}, ${count(accuracy.prices)} prices`,
     drivers.length > 0 && 'against the average lot:',
     ...drivers.map(
       ({ factor, amount }) =>

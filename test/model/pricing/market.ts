@@ -104,10 +104,8 @@ export async function fitted(
   tables: Readonly<Record<string, readonly Given[]>> = {},
 ): Promise<PricedMarket> {
   const lake: TestLake = await openLake();
-  for (const [table, given] of Object.entries(tables)) await fill(lake.connection, table, given);
-  await fill(lake.connection, 'runs', [
-    { run_id: 'r', started_at: '2030-01-01T00:00:00Z', minimum_group: 5 },
-  ]);
+  const runs = [{ run_id: 'r', started_at: '2030-01-01T00:00:00Z', minimum_group: 5 }];
+  for (const [table, given] of Object.entries({ runs, ...tables })) await fill(lake.connection, table, given);
   // Here prices are given, and what they rest on follows from them.
   const sold =
     "select lot_id, price as amount, cast(null as varchar) as doubt, 'trusted' as trust_reason from price_inputs where price is not null";
