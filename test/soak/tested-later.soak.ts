@@ -45,9 +45,13 @@ async function testedLater({ vehicles, seed, law, dates }: (typeof WORLDS)[numbe
     from '${folder.path}/estimates/*.parquet' as estimates
     inner join '${folder.path}/lake/current/sales/*.parquet' as sales using (lot_id)
     where is_offered and market = 'auction' and estimate is not null and sales.is_trusted and sales.price is not null`);
+  // What price_accuracy says of the estimates that were given.
+  const [given] = await duck.query(`
+    select prices as given_prices, inside_80 as given_80, inside_50 as given_50, basis
+    from '${folder.path}/lake/current/price_accuracy/*.parquet' where market = 'auction' and segment = 'all'`);
   duck.close();
   folder.remove();
-  return found ?? {};
+  return { ...found, ...given };
 }
 
 /** About 3 minutes. */
@@ -61,6 +65,11 @@ describe('estimates of lots on offer', () => {
     expect(Number(found.auctions_80)).toBeGreaterThan(0.72);
     expect(Number(found.inside_50)).toBeGreaterThan(0.42);
     expect(Number(found.inside_50)).toBeLessThan(0.6);
+    expect(found.basis).toBe('given');
+    // A lot that was sold at another time than its auction, or for a doubted price, is not judged.
+    expect(Number(found.given_prices) / Number(found.lots)).toBeGreaterThan(0.85);
+    expect(Math.abs(Number(found.given_80) - Number(found.inside_80))).toBeLessThan(0.03);
+    expect(Math.abs(Number(found.given_50) - Number(found.inside_50))).toBeLessThan(0.03);
     // One price in 20 of the rich law is far off, and its interactions are learnt from some thousand prices.
     expect(Number(found.error)).toBeLessThan(world.law === 'rich' ? 0.16 : 0.125);
   });
