@@ -39,7 +39,7 @@ clock as (
 timed as (
     -- all days count from the creation of the lot
     select
-        lot_id,
+        days.lot_id,
         days.domain_id,
         vehicles.manufacturer_id,
         vehicles.model_id,
