@@ -283,7 +283,7 @@ describe('the answer on a lot on offer', () => {
       /^of such lots \(Make 1 at copart_com\), sold since they were listed: 22.0 % by day 30 \(10.0 % to 30.0 %\)$/m,
       /^the VIN says model year 2014, the feed 2024$/m,
       /^odometer rolled back: 22,321 km on 2025-01-01, after 90,000 km$/m,
-      /^  in the estimate: state and branch \+3\.2 %, seller −5\.1 %$/m,
+      /^ {2}in the estimate: state and branch \+3\.2 %, seller −5\.1 %$/m,
     ])
       expect(card).toMatch(line);
     expect(card).not.toMatch(/null|undefined|NaN/);
@@ -292,7 +292,7 @@ describe('the answer on a lot on offer', () => {
   it('leaves out a place or seller that hardly moves the estimate', async () => {
     const [value] = await valuesOfLots(lake.connection, '32');
     expect(value).toMatchObject({ place_factor: 1.004, seller_factor: 1.2 });
-    expect(value && cardOf(value)).toMatch(/^  in the estimate: seller \+20\.0 %$/m);
+    expect(value && cardOf(value)).toMatch(/^ {2}in the estimate: seller \+20\.0 %$/m);
     const [other] = await valuesOfLots(lake.connection, '33');
     expect(other && cardOf(other)).not.toContain('in the estimate');
   });
