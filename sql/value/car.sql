@@ -160,6 +160,8 @@ select
     null as buy_now_share,
     null as odometer,
     null as year_origin,
+    null as place_factor,
+    null as seller_factor,
     coalesce((
         select list({'factor': factor, 'amount': round(estimate * (1 - exp(mean - effect)))} order by abs(effect - mean) desc, factor)
         from effects

@@ -39,6 +39,8 @@ select
     e.buy_now_share,
     p.odometer,
     e.year_origin,
+    e.place_factor,
+    e.seller_factor,
     list_filter([
         {'factor': driver_1, 'amount': driver_1_amount},
         {'factor': driver_2, 'amount': driver_2_amount},

@@ -20,6 +20,8 @@ const STAND_INS: StandIns = {
     interval_reason: 'null::varchar',
     buy_now: 'null::double',
     buy_now_share: 'null::double',
+    place_factor: 'null::double',
+    seller_factor: 'null::double',
   },
   price_accuracy: { basis: "'backtest'" },
   days_on_market: { quarter_sold_by: 'null::bigint' },
@@ -61,6 +63,8 @@ const estimated = z.object({
   ...{ buy_now: amount, buy_now_share: amount },
   /** Whether the reading of the odometer is usable, or why not; where the model year comes from. */
   ...{ odometer: z.string().nullable(), year_origin: z.string().nullable() },
+  /** What state and branch, and the seller, multiply the estimate by; null for a car that is no lot. */
+  ...{ place_factor: amount, seller_factor: amount },
   /** What moves the estimate most against the average lot. */
   drivers: z.array(z.object({ factor: z.string(), amount: z.number() })),
 });

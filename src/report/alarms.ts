@@ -42,6 +42,8 @@ const ALARMS: Readonly<Record<string, (value: number) => string>> = {
   no_result_share: (value) => `${percent(value)} of the past auctions have no result`,
   no_amount_share: (value) => `${percent(value)} of the sales have no amount`,
   outlier_share: (value) => `${percent(value)} of the prices are doubted; outlier_reason of sales says why`,
+  doubted_year_share: (value) => `the model year of ${percent(value)} of the lots is doubted and not used`,
+  year_from_vin_share: (value) => `the VIN of ${percent(value)} of the lots overrules the model year`,
   null_share: (value) => `${percent(value)} of the rows have no value`,
 };
 

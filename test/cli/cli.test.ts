@@ -60,6 +60,59 @@ describe('the embedded service', () => {
     });
   });
 
+  it('is not asked for a car of the lake with --lake, or without a key', async () => {
+    type Known = Readonly<{ vehicle_id: number; vin: string; lot: string; domain_id: number }>;
+    const known: readonly Known[] = await json(
+      'query',
+      `select vehicle_id, vin, lot, domain_id from lots join vehicles using (vehicle_id)
+      where vin in (select vin from vehicles group by vin having count(*) = 1)
+      qualify row_number() over (partition by domain_id order by vehicle_id) = 1`,
+      ...['--format', 'json'],
+    );
+    expect(known.length).toBe(3);
+    const kinds = [
+      (row: Known) => ['vin', ` ${row.vin.toLowerCase()} `],
+      (row: Known) => ['lot', row.lot, String(row.domain_id), '--lake'],
+      (row: Known) => ['listing', row.lot, String(row.domain_id)],
+    ];
+    for (const [i, row] of known.entries()) {
+      const car = ['car', String(row.vehicle_id)];
+      const record = await json('lookup', ...car, ...WORLD, '--json');
+      const found = await json('lookup', ...(kinds[i]?.(row) ?? []), '--json');
+      expect(found).toMatchObject({
+        seen_at: expect.stringMatching(/^2026-11-20T00:0\d:\d\dZ$/),
+        vehicle: { vehicle_id: row.vehicle_id, vin: row.vin, model_name: record.model.name },
+        other_vehicle_ids: [],
+      });
+      const idsIn = (lots: readonly Record<string, unknown>[], name: string) => lots.map((lot) => lot[name]);
+      expect(idsIn(found.lots, 'lot_id')).toEqual(idsIn(record.lots, 'id'));
+      const [origin, ...card] = String(await printed('lookup', ...car, '--lake')).split('\n');
+      expect(origin).toBe(`from the lake, which last saw it at ${found.seen_at}`);
+      expect(card.join('\n')).toBe(String(await printed('lookup', ...car, ...WORLD)));
+    }
+  });
+
+  it('is asked to save a vehicle, and where there is no lake', async () => {
+    await expect(printed('lookup', 'vin', 'NOSUCHVIN')).rejects.toMatchObject({
+      code: 'SHARE_NOTHING_FOUND',
+      message: 'the lake knows no vin NOSUCHVIN',
+    });
+    for (const other of ['--save', '--sandbox'])
+      await expect(printed('lookup', 'car', '1', '--lake', other)).rejects.toMatchObject({
+        code: 'USAGE_INVALID',
+        outcome: 'usage',
+      });
+    await expect(printed('lookup', 'car', '1', '--save')).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    const empty = temporaryFolder();
+    await expect(printedBy(empty.path, 'lookup', 'car', '1')).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+    });
+    await expect(printedBy(empty.path, 'lookup', 'car', '1', '--lake')).rejects.toMatchObject({
+      code: 'SHARE_NO_SNAPSHOT',
+    });
+    empty.remove();
+  });
+
   it.each([['audit'], ['lookup', 'car', '1']])('is not described without --sandbox: %s', async (...args) => {
     await expect(printed(...args, '--vehicles', '600')).rejects.toMatchObject({ code: 'USAGE_INVALID' });
   });

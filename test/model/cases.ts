@@ -1,3 +1,4 @@
+import { checkDigit } from '../../src/sandbox/world/vin.js';
 import type { Given } from './support.js';
 
 // Small lakes with a Ford F-150 at one source in the United States, for hand-written cases.
@@ -46,6 +47,13 @@ export const base = {
     { vehicle_id: 10, manufacturer_id: 5, manufacturer_name: ' Ford ', model_id: 50, model_name: 'F-150 ' },
   ],
 };
+
+/** A VIN with its check digit; its tenth character is the code of a model year. */
+export function vinOf(start: string, code: string, serial = 1): string {
+  const text = (digit: string): string =>
+    `${start.padEnd(8, 'A')}${digit}${code}U${String(serial).padStart(6, '0')}`;
+  return text(checkDigit(text('0')));
+}
 
 /** The vehicle of `base` with a model year, because prices are compared by year. */
 export const ofYear = [{ ...base.vehicles[0], year: 2020 }];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UNSERVED } from '../../src/load/check-page.js';
-import { apart, base, lot, SOLD } from './cases.js';
+import { apart, base, lot, SOLD, vinOf } from './cases.js';
 import { type Given, openMarts } from './support.js';
 
 const marts = openMarts('data_health');
@@ -343,4 +343,69 @@ describe('the results of a source', () => {
       { metric: 'outlier_share', value: 0 },
     ]);
   }, 60_000);
+});
+
+describe('the model years of a source', () => {
+  const { compute, query } = openMarts('data_health');
+  const NIGHT = Date.UTC(2026, 8, 10, 2);
+  const camry = { manufacturer_id: 124, manufacturer_name: 'Toyota', model_id: 2010, model_name: 'Camry' };
+  /** A year that the feed cannot mean, and a VIN that is sure of 2014 while the feed says 2020. */
+  const [doubted, corrected] = [{ year: 2090 }, { year: 2020, vin: vinOf('4T1BF1F', 'E') }];
+
+  /** Ten lots a day of two sources in the 91 days before a night, with a vehicle each, which `carOf` describes. */
+  const listed = (carOf: (source: number, day: number, i: number) => Given) => {
+    const lots = [1, 3].flatMap((domain_id) =>
+      Array.from({ length: 910 }, (_, i) => {
+        const [id, day] = [domain_id * 10_000 + i, Math.floor(i / 10) - 91];
+        const created_at = new Date(NIGHT + (day + 0.5) * 86_400_000).toISOString();
+        const car = { vehicle_id: id, vehicle_type_id: 1, year: 2020, ...camry, ...carOf(domain_id, day, i) };
+        return {
+          car,
+          row: lot({ lot_id: id, vehicle_id: id, domain_id, domain_name: `source_${domain_id}`, created_at }),
+        };
+      }),
+    );
+    const started_at = new Date(NIGHT).toISOString();
+    return compute({
+      runs: [{ run_id: 'r', pipeline: 'nightly', started_at, minimum_group: 5, relisting_days: 30 }],
+      vehicles: lots.map(({ car }) => car),
+      lots: lots.map(({ row }) => row),
+    });
+  };
+  const figures = async (where: string) => {
+    const found = await query(`select subject, metric, value, is_alarm, is_current from data_health
+      where metric in ('doubted_year_share', 'year_from_vin_share') and ${where} order by 1, 2`);
+    return found.map((row) => [row.subject, row.metric, row.value, row.is_alarm, row.is_current]);
+  };
+
+  it('are shares of all vehicles', async () => {
+    await listed((_, __, i) => (i % 10 === 0 ? doubted : i % 5 === 1 ? corrected : {}));
+    expect(await figures("subject = 'vehicles.year'")).toEqual([
+      ['vehicles.year', 'doubted_year_share', 0.1, false, true],
+      ['vehicles.year', 'year_from_vin_share', 0.2, false, true],
+    ]);
+    expect(await figures('is_alarm')).toEqual([]);
+  }, 60_000);
+
+  it('raise an alarm in a week in which more are doubted or corrected than before', async () => {
+    // The last week ends three days before the night.
+    await listed((source, day, i) => (day < -10 || i % 2 === 0 ? {} : source === 3 ? doubted : corrected));
+    expect(await figures('is_alarm')).toEqual([
+      ['source_1 (1), week of 2026-09-01', 'year_from_vin_share', 0.5, true, true],
+      ['source_3 (3), week of 2026-09-01', 'doubted_year_share', 0.5, true, true],
+    ]);
+  }, 60_000);
+
+  it('raise an alarm if most are doubted, and none for a share that was always so', async () => {
+    await listed((source, _, i) => ((source === 3 ? i % 3 > 0 : i % 3 === 0) ? doubted : {}));
+    const found = await figures('is_alarm');
+    expect(found.map(([subject, metric]) => `${subject} ${metric}`)).toEqual([
+      'source_3 (3) doubted_year_share',
+    ]);
+  }, 60_000);
+
+  it('know nothing of lots that no source dates', async () => {
+    await compute({ ...base, lots: [lot()] });
+    expect(await figures("subject <> 'vehicles.year'")).toEqual([]);
+  });
 });

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withOwnSeeds } from '../../src/model/model-files.js';
 import { valueOfCar, valuesOfLots } from '../../src/query/value.js';
-import { checkDigit } from '../../src/sandbox/world/vin.js';
-import { base, lot, SOLD } from './cases.js';
+import { base, lot, SOLD, vinOf } from './cases.js';
 import {
   computeMarts,
   computeModels,
@@ -19,12 +18,6 @@ import {
 
 const marts = openMarts('vehicle_facts');
 
-/** A VIN with its check digit; its tenth character is the code of a model year. */
-function vinOf(start: string, code: string, serial = 1): string {
-  const text = (digit: string): string =>
-    `${start.padEnd(8, 'A')}${digit}${code}U${String(serial).padStart(6, '0')}`;
-  return text(checkDigit(text('0')));
-}
 /** The same VIN with a wrong check digit. */
 const broken = (vin: string): string => vin.slice(0, 8) + (vin[8] === '1' ? '2' : '1') + vin.slice(9);
 

@@ -13,10 +13,10 @@ import {
 import { expect } from 'vitest';
 import { type Config, type ConfigInput, readConfig } from '../../src/config/config.js';
 import { makeScratch } from '../../src/config/owned.js';
-import { readModels } from '../../src/model/model-files.js';
 import type { Modelling } from '../../src/model/own-models.js';
 import type { Reporter } from '../../src/run/job.js';
 import type { FaultRule } from '../../src/sandbox/index.js';
+import { modelsOf } from '../model/support.js';
 
 /** A reporter that keeps steps and warnings. */
 export function silentReporter(): Reporter & { readonly warnings: string[]; readonly steps: string[] } {
@@ -64,13 +64,8 @@ export function configFor(url: string, output: string, more: ConfigInput = {}): 
   );
 }
 
-const OF_HEALTH: readonly string[] = ['data_health', 'vin_facts', 'dim_settings', 'manufacturer_codes'];
-
 /** Computes only the mart with the alarms, and the models that it reads. */
-export const healthMart = (): Partial<Modelling> => ({
-  models: readModels().filter(({ name }) => OF_HEALTH.includes(name)),
-  checks: [],
-});
+export const healthMart = (): Partial<Modelling> => ({ models: modelsOf(['data_health']), checks: [] });
 
 /** Computes no models and checks, for suites about the tables of the lake. */
 export const WITHOUT_MARTS = { modelling: { models: [], checks: [] } } as const;

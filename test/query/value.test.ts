@@ -65,6 +65,7 @@ describe('the value of a car', () => {
     const age = 6 + 0.5 / 12;
     const car = { make: 'make 2', model: 'MODEL 203', year: 2024, km: 100_000, damage: 'd0', title: 't0' };
     const value = await valueOfCar(market.connection, car);
+    expect(value).toMatchObject({ place_factor: null, seller_factor: null });
     const [law] = await market.rows(
       `select exp(9 + (hash(2, 1) % 1000) / 1000.0 + (hash(2, 3) % 1000) / 2500.0) as sound`,
     );
@@ -168,7 +169,9 @@ describe('the value of a lot', () => {
 
 /** Marts of a lot on offer (30) and its vehicle, and of a lot whose price is doubted (31), as a lake of many nights has them. */
 const MARTS = `
-  update price_estimates set buy_now = 9000, buy_now_share = 0.25 where lot_id = 30;
+  update price_estimates set buy_now = 9000, buy_now_share = 0.25, place_factor = 1.032, seller_factor = 0.949 where lot_id = 30;
+  update price_estimates set place_factor = 1.004, seller_factor = 1.2 where lot_id = 32;
+  update price_estimates set place_factor = 0.996, seller_factor = 1 where lot_id = 33;
   insert into price_doubts values (31, 'ten_times_estimate');
   create table sales as select * from (values
     (30, 30, 1, 'sold', timestamptz '2025-01-09 15:00:00Z', 4000.0, 'USD', '12_hours', 'copart_com', false, null, true, 'trusted'),
@@ -232,7 +235,7 @@ describe('the answer on a lot on offer', () => {
   it('has the last sale, odds, days, Buy Now price and what the VIN and the odometer say', async () => {
     const [value] = await valuesOfLots(lake.connection, '30');
     expect(value).toMatchObject({
-      ...{ buy_now: 9000, buy_now_share: 0.25 },
+      ...{ buy_now: 9000, buy_now_share: 0.25, place_factor: 1.032, seller_factor: 0.949 },
       last_sale: { sold_on: '2025-02-09', amount: 999_000, sold_by: 'buy_now', doubt: 'ten_times_estimate' },
       odds: { auction_on: '2030-01-08', sell_probability: 0.7, reason: null },
       // The model was not watched for 30 days, the make was.
@@ -280,9 +283,18 @@ describe('the answer on a lot on offer', () => {
       /^of such lots \(Make 1 at copart_com\), sold since they were listed: 22.0 % by day 30 \(10.0 % to 30.0 %\)$/m,
       /^the VIN says model year 2014, the feed 2024$/m,
       /^odometer rolled back: 22,321 km on 2025-01-01, after 90,000 km$/m,
+      /^ {2}in the estimate: state and branch \+3\.2 %, seller −5\.1 %$/m,
     ])
       expect(card).toMatch(line);
     expect(card).not.toMatch(/null|undefined|NaN/);
+  });
+
+  it('leaves out a place or seller that hardly moves the estimate', async () => {
+    const [value] = await valuesOfLots(lake.connection, '32');
+    expect(value).toMatchObject({ place_factor: 1.004, seller_factor: 1.2 });
+    expect(value && cardOf(value)).toMatch(/^ {2}in the estimate: seller \+20\.0 %$/m);
+    const [other] = await valuesOfLots(lake.connection, '33');
+    expect(other && cardOf(other)).not.toContain('in the estimate');
   });
 });
 
@@ -306,7 +318,7 @@ describe('a snapshot of an older version', () => {
     });
     await lake.connection.run('drop view price_doubts');
     await lake.connection.run('alter view price_estimates rename to estimates');
-    const older = 'year_origin, interval_reason, buy_now, buy_now_share';
+    const older = 'year_origin, interval_reason, buy_now, buy_now_share, place_factor, seller_factor';
     await lake.connection.run(`create view price_estimates as select * exclude (${older}) from estimates`);
     const [value] = await valuesOfLots(lake.connection, 'L30');
     expect(value).toMatchObject({
@@ -316,6 +328,8 @@ describe('a snapshot of an older version', () => {
       vin: null,
       rollbacks: [],
       buy_now: null,
+      place_factor: null,
+      seller_factor: null,
     });
     expect(Number(value?.estimate)).toBeGreaterThan(0);
     await lake.connection.run('drop view price_inputs');

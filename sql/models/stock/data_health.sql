@@ -172,6 +172,13 @@ placeholders as (
 vin_faults as (
     select reason, count(*) as faults, sum(count(*)) over () as vins from vin_facts group by reason
 ),
+year_origins as (
+    select
+        count(*) as vehicles,
+        count(*) filter (where year_origin = 'doubted') as doubted,
+        count(*) filter (where year_origin = 'vin') as from_vin
+    from vehicle_facts
+),
 source_weeks as (
     -- results come for some days after an auction, so the last week ends three days before the run
     select
@@ -189,12 +196,32 @@ source_weeks as (
     where outcome <> 'upcoming' and sale_date <= as_of - interval '3' day and days_between(sale_date, as_of) <= 93
     group by all
 ),
+listed_weeks as (
+    -- the weeks of source_weeks, by the day on which the source listed the lot
+    select
+        coalesce(dim_sources.domain_name, 'source') || ' (' || cast(domain_id as string) || ')' as source,
+        cast(floor((days_between(created_at, as_of) - 3) / 7) as integer) as weeks_ago,
+        min(cast(as_of as date)) as run_day,
+        count(*) as lots,
+        count(*) filter (where year_origin = 'doubted') as doubted,
+        count(*) filter (where year_origin = 'vin') as from_vin
+    from lots
+    inner join vehicle_facts using (vehicle_id)
+    inner join dim_sources using (domain_id)
+    cross join dim_settings
+    where created_at <= as_of - interval '3' day and days_between(created_at, as_of) <= 93
+    group by all
+),
 parts_of_weeks as (
     select source, weeks_ago, run_day, 'no_result_share' as metric, unresolved as part, attempts as whole from source_weeks
     union all
     select source, weeks_ago, run_day, 'no_amount_share', unpriced, sales from source_weeks
     union all
     select source, weeks_ago, run_day, 'outlier_share', outliers, prices from source_weeks
+    union all
+    select source, weeks_ago, run_day, 'doubted_year_share', doubted, lots from listed_weeks
+    union all
+    select source, weeks_ago, run_day, 'year_from_vin_share', from_vin, lots from listed_weeks
 ),
 compared_weeks as (
     select
@@ -226,7 +253,7 @@ source_shares as (
             ) / (1 + 9 / whole_before) as is_high
     from compared_weeks
     union all
-    -- what was always so is no news, but no source is used to 3 % doubted prices, or to half of the results missing
+    -- what was always so is no news, but no source is used to 3 % doubted prices, or to half of the results or years missing
     select
         source,
         metric,
@@ -332,6 +359,16 @@ metrics as (
     cross join last_run
     where reason is not null
     union all
+    select run_id, 'vehicles.year', 'doubted_year_share', doubted / vehicles, 'share, 0 to 1'
+    from year_origins
+    cross join last_run
+    where vehicles > 0
+    union all
+    select run_id, 'vehicles.year', 'year_from_vin_share', from_vin / vehicles, 'share, 0 to 1'
+    from year_origins
+    cross join last_run
+    where vehicles > 0
+    union all
     select run_id, subject, metric, share, 'share, 0 to 1'
     from source_shares
     cross join last_run
@@ -349,7 +386,9 @@ ranked as (
             when metric = 'age_hours' then subject = 'cars' and value > 36
             when metric in ('reject_share', 'rejected_value_share') then value > reject_alarm
             when metric = 'null_share' then value > 0.98
-            when metric in ('no_result_share', 'no_amount_share', 'outlier_share') then coalesce(is_high, false)
+            when metric in (
+                'no_result_share', 'no_amount_share', 'outlier_share', 'doubted_year_share', 'year_from_vin_share'
+            ) then coalesce(is_high, false)
             else
                 metric in ('failing_runs', 'incomplete_passes', 'unserved_records', 'oversized_records') and value > 0
         end as is_alarm,
@@ -361,7 +400,7 @@ ranked as (
                 case
                     when metric in (
                         'age_hours', 'null_share', 'placeholder_dates', 'failing_runs',
-                        'no_result_share', 'no_amount_share', 'outlier_share'
+                        'no_result_share', 'no_amount_share', 'outlier_share', 'doubted_year_share', 'year_from_vin_share'
                     ) then ''
                     else pipeline
                 end

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { Config } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
@@ -7,32 +6,41 @@ import { recordIn } from '../../extract/one-record.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { allNames, readManifest } from '../../lake/manifest.js';
 import { ask } from '../../query/ask.js';
+import { type Asked, findVehicle, LOOKUP_READS } from '../../query/lookup.js';
 import { readLake } from '../../query/open-lake.js';
-import { printable } from '../../query/printable.js';
-import { gridOf } from '../../query/table.js';
 import type { Lookup } from '../../run/extract-lookups.js';
 import { schemas } from '../../service/contract/records.js';
 import { isFailure } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';
-import { type Context, command } from '../command.js';
+import { type Context, command, type Values } from '../command.js';
 import type { Effects } from '../effects.js';
-import { onService, sandboxOptions } from '../on-sandbox.js';
+import { onService, sandboxOf, sandboxOptions } from '../on-sandbox.js';
 import { wholeNumber } from '../option-values.js';
 import { createReporter, reportOn } from '../reporter.js';
+import { UsageError } from '../usage-error.js';
+import { lakeCard, recordCard, timelineTable } from '../vehicle-card.js';
 
-/** Prints a vehicle as the service has it now, and for a person also its past in the lake. */
+/**
+ * Prints a vehicle as the service has it now, and for a person also its past in the lake. The lake alone answers with
+ * `--lake`, or if there is no key and a lake.
+ */
 export const lookup = command({
   options: {
     kind: { choices: ['vin', 'lot', 'car', 'listing'], demandOption: true, describe: 'what the id names' },
     id: { type: 'string', demandOption: true, describe: 'VIN, lot number, vehicle id or listing id' },
     domain: { type: 'string', describe: 'source (1, 3 or 12); needed for listing' },
     save: { type: 'boolean', default: false, describe: 'add what comes to the lake' },
+    lake: { type: 'boolean', default: false, describe: 'ask the lake, not the service; so without a key' },
     ...sandboxOptions,
   },
   async run(given, effects) {
-    const { kind, id, domain: source } = given;
+    const { kind, domain: source } = given;
+    const id = given.id.trim();
     const domain = source === undefined ? undefined : wholeNumber('the source', source, 1, 999);
-    const request = lookupOf({ kind, id, domain });
+    const asked = { kind, id, domain };
+    // The lake takes what the service takes.
+    const request = lookupOf(asked);
+    if (isForLake(given, effects)) return showFromLake(asked, given, effects);
     await onService(given, effects, async ({ config, now }) => {
       if (given.save) assertWritable('the output folder', config.output);
       await show(config, request, given, effects).catch((error: unknown) => {
@@ -46,6 +54,39 @@ export const lookup = command({
     });
   },
 });
+
+/** Whether the lake answers. Throws UsageError for `--lake` with an option that only the service has a use for. */
+function isForLake(
+  given: Values<typeof sandboxOptions> & Pick<Context, 'config'> & Readonly<Record<'lake' | 'save', boolean>>,
+  { now }: Effects,
+): boolean {
+  const other = given.save ? '--save' : '--sandbox';
+  if (given.lake && (given.save || given.sandbox))
+    throw new UsageError(
+      `--lake and ${other} do not go together`,
+      `${other} needs the service, and --lake asks it nothing; leave one of them out`,
+    );
+  if (sandboxOf(given, now()) !== undefined) return false;
+  const { config } = given;
+  const hasLake = (): boolean => currentSnapshot(layoutOf(config.output)) !== undefined;
+  return given.lake || (!given.save && config.apiKey === undefined && hasLake());
+}
+
+/** Prints a vehicle as the published lake has it. */
+async function showFromLake(
+  asked: Asked,
+  { config, print }: Pick<Context, 'config' | 'print'>,
+  { signal }: Effects,
+): Promise<void> {
+  const found = await readLake(config, { named: LOOKUP_READS, signal }, ({ session }) =>
+    findVehicle(session.connection, asked),
+  );
+  if (found === undefined)
+    throw new LotlakeError('SHARE_NOTHING_FOUND', `the lake knows no ${asked.kind} ${asked.id}`, {
+      hint: 'the service may know it: with a key (LOTLAKE_API_KEY) and without --lake, lookup asks it',
+    });
+  print(found, () => lakeCard(found));
+}
 
 /** Requests a vehicle and prints it. */
 async function show(
@@ -61,7 +102,7 @@ async function show(
     const vehicle = schemas.vehicle.safeParse(record).data;
     const past = json || vehicle === undefined ? '' : await timelineOf(config, Number(vehicle.id), signal);
     print(record, () =>
-      vehicle === undefined ? JSON.stringify(record, null, 2) : `${vehicleCard(vehicle)}${past}`,
+      vehicle === undefined ? JSON.stringify(record, null, 2) : `${recordCard(vehicle.id, vehicle)}${past}`,
     );
   } finally {
     await client.close();
@@ -89,14 +130,8 @@ async function save(
   effects.err(`${outcome} snapshot ${result.snapshotId}\n`);
 }
 
-interface LookupOptions {
-  readonly kind: 'vin' | 'lot' | 'car' | 'listing';
-  readonly id: string;
-  readonly domain?: number | undefined;
-}
-
 /** The request of a lookup. Throws SERVICE_REQUEST_LIMIT for a value that no request takes. */
-export function lookupOf({ kind, id, domain }: LookupOptions): Lookup {
+export function lookupOf({ kind, id, domain }: Asked): Lookup {
   const more = { prices_history: true };
   const request = {
     vin: () => requests.searchVin.from({ vin: id, ...more }),
@@ -107,51 +142,12 @@ export function lookupOf({ kind, id, domain }: LookupOptions): Lookup {
   return { name: `${kind}-${id}`, request };
 }
 
-/** The printable value at a path such as `damage.main.name`; empty if there is none. */
-const wordAt = (value: unknown, path: string): string =>
-  printable(path.split('.').reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), value));
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-function vehicleCard(vehicle: z.output<typeof schemas.vehicle>): string {
-  const word = (path: string): string => wordAt(vehicle, path);
-  const lots = listOf(vehicle.lots);
-  const isArchived = lots.length > 0 && lots.every((lot) => wordAt(lot, 'archived') === 'true');
-  const facts = [
-    `${printable(vehicle.title ?? `vehicle ${vehicle.id}`)}${isArchived ? ' (archived)' : ''}`,
-    `id ${vehicle.id}, VIN ${word('vin') || 'unknown'}, ${word('year')} ${word('manufacturer.name')} ${word('model.name')} ${word('generation.name')}`.trimEnd(),
-    ['body_type', 'color', 'engine', 'transmission', 'drive_wheel', 'fuel']
-      .map((name) => word(`${name}.name`).trim())
-      .filter((name) => name !== '')
-      .join(', '),
-    `inspection reports: ${listOf(vehicle.inspections).length}, history reports: ${listOf(vehicle.vehicle_history_reports).length}`,
-  ];
-  return `${facts.filter((line) => line !== '').join('\n')}\n${lotTable(lots)}`;
-}
-
-function lotTable(lots: readonly unknown[]): string {
-  return gridOf(
-    ['source', 'lot', 'status', 'sale date', 'bid', 'final bid', 'buy now', 'damage', 'km', 'archived'],
-    lots.map((lot) => [
-      wordAt(lot, 'domain.name'),
-      wordAt(lot, 'lot'),
-      wordAt(lot, 'status.name'),
-      wordAt(lot, 'sale_date').slice(0, 16),
-      ...['bid', 'final_bid', 'buy_now', 'damage.main.name', 'odometer.km'].map((path) => wordAt(lot, path)),
-      wordAt(lot, 'archived') === 'true' ? wordAt(lot, 'archived_at').slice(0, 10) || 'yes' : '',
-    ]),
-  );
-}
-
-const COLUMNS = ['date', 'event', 'source', 'lot', 'amount', 'currency', 'km', 'rolled back', 'description'];
-
-/** The events of a vehicle in the published lake, a line each; empty if the lake has none. */
+/** The table of what happened to a vehicle according to the published lake; empty if the lake has nothing of it. */
 async function timelineOf(config: Config, vehicleId: number, signal: AbortSignal): Promise<string> {
   const snapshot = currentSnapshot(layoutOf(config.output));
   if (snapshot === undefined || !allNames(readManifest(snapshot)).includes('vehicle_timeline')) return '';
   const found = await readLake(config, { named: 'vehicle_timeline', signal }, ({ session }) =>
     ask(session.connection, 'cli/timeline', { vehicle_id: vehicleId }),
   );
-  const lines = found.map((row) => Object.values(row).map((value) => printable(value)));
-  return lines.length === 0 ? '' : `\n${gridOf(COLUMNS, lines)}`;
+  return timelineTable(found);
 }

@@ -50,8 +50,9 @@ export function cardOf(value: Value): string {
     drivers.length > 0 && 'against the average lot:',
     ...drivers.map(
       ({ factor, amount }) =>
-        `  ${amount < 0 ? '−' : '+'}${count(Math.abs(amount))}  ${FACTORS[factor.replace(/: .*/, '')] ?? words(factor)}`,
+        `  ${signOf(amount)}${count(Math.abs(amount))}  ${FACTORS[factor.replace(/: .*/, '')] ?? words(factor)}`,
     ),
+    placeOf(value),
     ...comparablesOf(value),
   ]);
 }
@@ -64,6 +65,19 @@ function estimateOf({ estimate, currency, odds, ...value }: Value): Lines {
     value.low_80 !== null &&
       `50 % of such prices lie from ${count(value.low_50)} to ${count(value.high_50)}, 80 % from ${count(value.low_80)} to ${count(value.high_80)}`,
   ];
+}
+
+/** What where and by whom a lot is sold does to its estimate; the state may be among the drivers, too. */
+function placeOf({ place_factor, seller_factor }: Value): string | false {
+  const shares = [
+    ['state and branch', place_factor],
+    ['seller', seller_factor],
+  ] as const;
+  const moving = shares.flatMap(([name, factor]) => {
+    const share = (factor ?? 1) - 1;
+    return Math.abs(share) > 0.005 ? [`${name} ${signOf(share)}${percent(Math.abs(share))}`] : [];
+  });
+  return moving.length > 0 && `  in the estimate: ${moving.join(', ')}`;
 }
 
 function historyOf({ price, currency, buy_now, last_sale: sale, ...value }: Value): Lines {
@@ -135,6 +149,8 @@ function comparablesOf({ currency, comparable_sales: sales }: Value): Lines {
 
 /** Names of factors whose own name or level says little. */
 const FACTORS: Readonly<Record<string, string>> = { domain_id: 'source', mileage: 'mileage for its age' };
+
+const signOf = (amount: number): string => (amount < 0 ? '−' : '+');
 
 const percent = (share: unknown): string => `${(100 * Number(share)).toFixed(1)} %`;
 

@@ -1,6 +1,6 @@
 import { type LotRecord, need, type PriceRecord, type VehicleRecord } from '../../../served.js';
 import type { OracleAttempt } from '../../oracle-attempts.js';
-import type { MartRow, WorldNight } from '../night.js';
+import type { LotOfNight, MartRow, WorldNight } from '../night.js';
 import { groupBy } from '../statistics.js';
 import { attempts, names } from './sales.js';
 import { rows as vinFacts } from './vin_facts.js';
@@ -45,31 +45,52 @@ function emptiness<Served>(table: string, records: readonly Served[], columns: C
 const DAY = 24 * HOUR;
 const dayOf = (at: number): number => Math.floor(at / DAY);
 
-/** Shares of attempts, sales and prices by source: of 13 weeks that end three days before the run, and of each of them. */
+/** A share of things: its metric, what it is a share of, and its part. */
+type Kind<T> = readonly [metric: string, isWhole: (of: T) => boolean, isPart: (of: T) => boolean];
+
+const all = (): boolean => true;
+
+/** Shares of attempts, sales, prices and listed lots by source. */
 function sharesOf(night: WorldNight): Figure[] {
-  const age = ({ saleDate }: OracleAttempt): number => dayOf(night.now) - dayOf(saleDate);
-  const past = attempts(night).filter(
-    (attempt) =>
-      attempt.outcome !== 'upcoming' && night.now - attempt.saleDate >= 3 * DAY && age(attempt) <= 93,
-  );
-  const { domain } = names(night);
-  const kinds: readonly [string, (of: OracleAttempt) => boolean, (of: OracleAttempt) => boolean][] = [
-    ['no_result_share', () => true, ({ outcome }) => outcome === 'unresolved'],
+  const attempted = attempts(night).filter(({ outcome }) => outcome !== 'upcoming');
+  const ofAttempts: readonly Kind<OracleAttempt>[] = [
+    ['no_result_share', all, ({ outcome }) => outcome === 'unresolved'],
     ['no_amount_share', ({ outcome }) => outcome === 'sold', ({ reason }) => reason === 'no_price'],
     ['outlier_share', ({ isTrusted }) => isTrusted, ({ outlier }) => outlier !== null],
   ];
-  return [...groupBy(past, ({ lot }) => String(lot.domain))].flatMap(([id, own]) => {
+  const listed = [...night.lots.values()].filter(({ raw }) => !isMissing(raw.created_at));
+  const ofLots: readonly Kind<LotOfNight>[] = [
+    ['doubted_year_share', all, ({ vehicle }) => vehicle.origin === 'doubted'],
+    ['year_from_vin_share', all, ({ vehicle }) => vehicle.origin === 'vin'],
+  ];
+  return [
+    ...weeksOf(night, attempted, ({ lot, saleDate }) => [lot.domain, saleDate], ofAttempts),
+    ...weeksOf(night, listed, ({ raw }) => [raw.domain.id, Date.parse(raw.created_at)], ofLots),
+  ];
+}
+
+/** Shares of dated things by source: of 13 weeks that end three days before the run, and of each of them. */
+function weeksOf<T>(
+  night: WorldNight,
+  things: readonly T[],
+  of: (thing: T) => readonly [source: number, at: number],
+  kinds: readonly Kind<T>[],
+): Figure[] {
+  const age = (thing: T): number => dayOf(night.now) - dayOf(of(thing)[1]);
+  const past = things.filter((thing) => night.now - of(thing)[1] >= 3 * DAY && age(thing) <= 93);
+  const { domain } = names(night);
+  return [...groupBy(past, (thing) => String(of(thing)[0]))].flatMap(([id, own]) => {
     const source = `${domain.get(Number(id)) ?? 'source'} (${id})`;
     return kinds.flatMap(([metric, isWhole, isPart]): Figure[] => {
-      const of = (group: readonly OracleAttempt[]) => {
+      const counts = (group: readonly T[]) => {
         const whole = group.filter(isWhole);
         return { whole: whole.length, part: whole.filter(isPart).length };
       };
       const weeks = Array.from({ length: 13 }, (_, ago) =>
-        of(own.filter((attempt) => Math.floor((age(attempt) - 3) / 7) === ago)),
+        counts(own.filter((thing) => Math.floor((age(thing) - 3) / 7) === ago)),
       );
-      const all = of(own);
-      const before = { whole: all.whole - (weeks[0]?.whole ?? 0), part: all.part - (weeks[0]?.part ?? 0) };
+      const sum = counts(own);
+      const before = { whole: sum.whole - (weeks[0]?.whole ?? 0), part: sum.part - (weeks[0]?.part ?? 0) };
       const figures = weeks.flatMap((week, ago): Figure[] => {
         const first = new Date((dayOf(night.now) - 9 - 7 * ago) * DAY).toISOString().slice(0, 10);
         const isHigh =
@@ -81,9 +102,9 @@ function sharesOf(night: WorldNight): Figure[] {
         if (week.whole === 0) return [];
         return [[`${source}, week of ${first}`, metric, week.part / week.whole, 'share, 0 to 1', isHigh]];
       });
-      if (all.whole === 0) return [];
-      const isWrong = bounds(all)[0] > (metric === 'outlier_share' ? 0.03 : 0.5);
-      return [...figures, [source, metric, all.part / all.whole, 'share, 0 to 1', isWrong]];
+      if (sum.whole === 0) return [];
+      const isWrong = bounds(sum)[0] > (metric === 'outlier_share' ? 0.03 : 0.5);
+      return [...figures, [source, metric, sum.part / sum.whole, 'share, 0 to 1', isWrong]];
     });
   });
 }
@@ -171,6 +192,11 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
         false,
       ],
     ),
+    ...(['doubted', 'vin'] as const).map((origin): Figure => {
+      const metric = origin === 'vin' ? 'year_from_vin_share' : 'doubted_year_share';
+      const own = night.cars.filter(({ id }) => night.vehicles.get(id)?.origin === origin);
+      return ['vehicles.year', metric, own.length / night.cars.length, 'share, 0 to 1', false];
+    }),
   ];
   return figures.map(([subject, metric, value, unit, isAlarm]) => ({
     run_id: run.run_id ?? null,

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lakeCard } from '../../src/cli/vehicle-card.js';
+import { type Asked, findVehicle } from '../../src/query/lookup.js';
+import { fill, openLake, type TestLake } from '../model/support.js';
+
+const SEEN = '2026-11-20T02:00:00Z';
+
+let lake: TestLake;
+beforeEach(async () => {
+  lake = await openLake();
+  const vehicle = { archived: false, year: 2014, manufacturer_name: 'Toyota', model_name: 'Camry' };
+  await fill(lake.connection, 'vehicles', [
+    { ...vehicle, vehicle_id: 1, vin: 'vin1', changed_at: '2026-11-01T02:00:00Z' },
+    { ...vehicle, vehicle_id: 2, vin: ' VIN1 ', changed_at: '2026-11-03T02:00:00Z' },
+    { ...vehicle, vehicle_id: 3, vin: 'VIN1', changed_at: '2026-11-04T02:00:00Z', archived: true },
+    { ...vehicle, vehicle_id: 4, vin: null, changed_at: '2026-11-04T02:00:00Z' },
+  ]);
+  const lot = { archived: false, changed_at: SEEN };
+  await fill(lake.connection, 'lots', [
+    { ...lot, lot_id: 10, vehicle_id: 2, domain_id: 1, lot: 'a7', bid: 500 },
+    { ...lot, lot_id: 11, vehicle_id: 4, domain_id: 3, lot: 'A7', changed_at: '2026-11-01T02:00:00Z' },
+    { ...lot, lot_id: 12, vehicle_id: null, domain_id: 3, lot: 'B1' },
+  ]);
+  await fill(lake.connection, 'sightings', [
+    { vehicle_id: 2, lot_id: null, seen_at: '2026-11-19T02:00:00Z' },
+    { vehicle_id: 2, lot_id: 10, seen_at: SEEN },
+  ]);
+  await fill(lake.connection, 'inspections', [
+    { vehicle_id: 2, domain_id: 12, gone_at: null },
+    { vehicle_id: 2, domain_id: 12, gone_at: SEEN },
+  ]);
+});
+afterEach(() => lake.close());
+
+const idsFor = async (asked: Asked) => {
+  const found = await findVehicle(lake.connection, asked);
+  return found && [found.vehicle.vehicle_id, ...found.other_vehicle_ids];
+};
+
+describe('a lookup in the lake', () => {
+  it.each<[Asked, readonly number[] | undefined]>([
+    [{ kind: 'vin', id: ' Vin1' }, [2, 1, 3]],
+    [{ kind: 'car', id: '3' }, [3]],
+    [{ kind: 'lot', id: 'a7' }, [2, 4]],
+    [{ kind: 'lot', id: 'A7', domain: 3 }, [4]],
+    [{ kind: 'listing', id: 'A7', domain: 1 }, [2]],
+    [{ kind: 'listing', id: 'A7', domain: 12 }, undefined],
+    [{ kind: 'car', id: '5' }, undefined],
+    [{ kind: 'vin', id: 'VIN2' }, undefined],
+    // No vehicle has this lot.
+    [{ kind: 'lot', id: 'B1' }, undefined],
+  ])('finds %j: %j, those in the feed first', async (asked, ids) => {
+    expect(await idsFor(asked)).toEqual(ids);
+  });
+
+  it('says when the service last delivered the vehicle, and counts the reports that it still has', async () => {
+    const found = await findVehicle(lake.connection, { kind: 'car', id: '2' });
+    expect(found).toMatchObject({
+      seen_at: SEEN,
+      vehicle: { vehicle_id: 2, model_name: 'Camry', inspections: 1, history_reports: 0 },
+      lots: [{ lot_id: 10, lot: 'a7', bid: 500, archived: false }],
+      timeline: [],
+    });
+    const card = found === undefined ? '' : lakeCard(found);
+    expect(card).toContain(`from the lake, which last saw it at ${SEEN}\n`);
+    expect(card).toContain('id 2, VIN  VIN1 , 2014 Toyota Camry\n');
+    expect(card).not.toMatch(/null|undefined|NaN/);
+  });
+
+  it('does without what an older snapshot lacks', async () => {
+    for (const table of ['sightings', 'inspections', 'history_reports'])
+      await lake.connection.run(`drop table ${table}`);
+    const found = await findVehicle(lake.connection, { kind: 'car', id: '2' });
+    expect(found).toMatchObject({ seen_at: null, vehicle: { inspections: 0 }, timeline: [] });
+    expect(found && lakeCard(found)).toContain('from the lake, which does not say when it was last seen');
+    await lake.connection.run('alter table lots rename to others');
+    await expect(findVehicle(lake.connection, { kind: 'lot', id: 'a7' })).rejects.toMatchObject({
+      code: 'SHARE_NO_TABLE',
+    });
+  });
+});
