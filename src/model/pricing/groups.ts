@@ -160,17 +160,21 @@ function settle(
   return evidence(spread, squares, ASSUMED);
 }
 
-/** Takes the mean of the effects within each parent off them, by their weights. */
+/**
+ * Takes the mean of the effects within each parent off them, by their weights. Means are updated group by group, so that
+ * the effect of the only group of a parent becomes exactly 0: the back-test must not judge what rounding leaves of it.
+ */
 function center(effect: Float64Array, weight: Float64Array, parents: Int32Array): void {
-  const sums = new Float64Array(effect.length);
+  const means = new Float64Array(effect.length);
   const weights = new Float64Array(effect.length);
   for (const [code, parent] of parents.entries()) {
-    sums[parent] = (sums[parent] ?? 0) + (weight[code] ?? 0) * (effect[code] ?? 0);
-    weights[parent] = (weights[parent] ?? 0) + (weight[code] ?? 0);
+    const own = weight[code] ?? 0;
+    if (own === 0) continue;
+    const [sum, mean] = [(weights[parent] ?? 0) + own, means[parent] ?? 0];
+    weights[parent] = sum;
+    means[parent] = mean + (own / sum) * ((effect[code] ?? 0) - mean);
   }
-  for (const [code, parent] of parents.entries())
-    if ((weights[parent] ?? 0) > 0)
-      effect[code] = (effect[code] ?? 0) - (sums[parent] ?? 0) / (weights[parent] ?? 1);
+  for (const [code, parent] of parents.entries()) effect[code] = (effect[code] ?? 0) - (means[parent] ?? 0);
 }
 
 /** Takes the changes of effects off what is left of the prices. */
