@@ -58,7 +58,10 @@ export async function nameNumbers(connection: DuckDBConnection): Promise<readonl
 
 /** A number for the values of some columns; null if one of them is. */
 const keyOf = (columns: readonly string[]): string =>
-  `case when ${columns.map((column) => `${column} is not null`).join(' and ')} then hash(${columns.join(', ')}) end`;
+  `case when ${areKnown(columns)} then hash(${columns.join(', ')}) end`;
+
+const areKnown = (columns: readonly string[]): string =>
+  columns.map((column) => `${column} is not null`).join(' and ');
 
 /** A SELECT of the groups of a name that have enough prices. */
 const groupSql = ({ name, key }: (typeof GROUPS)[number], kind: number): string =>
@@ -68,13 +71,13 @@ const groupSql = ({ name, key }: (typeof GROUPS)[number], kind: number): string 
     ${literal(name)} as name,
     ${kind} as kind,
     ${keyOf(key)} as key,
-    min(concat_ws('/', ${key})) as level,
-    min(cast(${key[0]} as varchar)) as first_part,
-    min(cast(${key[1] ?? 'null'} as varchar)) as second_part,
+    concat_ws('/', ${key}) as level,
+    cast(${key[0]} as varchar) as first_part,
+    cast(${key[1] ?? 'null'} as varchar) as second_part,
     count(*) as prices
   from price_inputs
-  where price is not null and ${keyOf(key)} is not null
-  group by market, currency, ${keyOf(key)}
+  where price is not null and ${areKnown(key)}
+  group by market, currency, ${key}
   having count(*) >= ${FEWEST_OF_GROUP}`;
 
 /**
