@@ -11,6 +11,8 @@ import { addMultiple, dot, spreadOf, sumAt } from './vectors.js';
 /** The terms that all lots have. */
 interface Shared {
   readonly coefficients: readonly number[];
+  /** What they add to a log price. */
+  readonly effect: number;
   /** covariance × terms. */
   readonly vector: Float64Array;
   /** terms × covariance × terms. */
@@ -47,7 +49,7 @@ export function emptyFit(factors: readonly Factor[], groups: readonly Int32Array
   const sums = emptyNodes(0, 0);
   return {
     ...{ coefficients: nothing, covariance: none, tree: [], freedom: 0, means: nothing },
-    shared: { coefficients: [], vector: nothing, scalar: 0 },
+    shared: { coefficients: [], effect: 0, vector: nothing, scalar: 0 },
     nodes: { effect: none, variance: none, sums, share: none, lean: none, reach: [] },
     spread: [...factors.map(() => BROAD), 0.05, 0.1, 0.2],
     groups: emptyGroups(groups),
@@ -79,15 +81,24 @@ export function solve(
   const [weight = 1] = sums.normal;
   const means = sums.normal.slice(0, size).map((sum) => sum / weight);
   const learnt = learn(factors, tree, spread, coefficients, covariance, fitted);
-  const shared = sharedTerms(factors, covariance);
+  const shared = sharedTerms(factors, coefficients, covariance);
   return { coefficients, covariance, shared, tree, nodes: fitted, means, groups, ...learnt };
 }
 
-function sharedTerms(factors: readonly Factor[], covariance: Float64Array): Shared {
-  const coefficients = sharedOf(factors);
-  const vector = new Float64Array(sizeOf(factors));
-  for (const at of coefficients) addMultiple(vector, covariance, at * vector.length, 1);
-  return { coefficients, vector, scalar: sumAt(vector, coefficients) };
+function sharedTerms(
+  factors: readonly Factor[],
+  coefficients: Float64Array,
+  covariance: Float64Array,
+): Shared {
+  const shared = sharedOf(factors);
+  const vector = new Float64Array(coefficients.length);
+  for (const at of shared) addMultiple(vector, covariance, at * vector.length, 1);
+  return {
+    coefficients: shared,
+    effect: sumAt(coefficients, shared),
+    vector,
+    scalar: sumAt(vector, shared),
+  };
 }
 
 /** Fills the lower triangle from the upper one. */
@@ -131,25 +142,25 @@ function learn(
 }
 
 /** The log price that a fit expects for a row. */
-export function expected({ nodes, coefficients, groups }: Fit, row: PricedRow): number {
+export function expected({ nodes, coefficients, shared, groups }: Fit, row: PricedRow): number {
   const { index, share, count, model } = row;
-  let sum = (nodes.effect[model] ?? 0) + groupsOf(groups, row);
-  for (let i = 0; i < count; i += 1) sum += (share[i] ?? 0) * (coefficients[index[i] ?? 0] ?? 0);
+  let sum = (nodes.effect[model] ?? 0) + groupsOf(groups, row) + shared.effect;
+  // The intercept is among the shared terms.
+  for (let i = 1; i < count; i += 1) sum += (share[i] ?? 0) * (coefficients[index[i] ?? 0] ?? 0);
   return sum;
 }
 
 /** Variance of the expected log price of a row, without the noise of a sale. */
 export function uncertainty(fit: Fit, row: PricedRow): number {
   const { covariance, nodes, shared, groups } = fit;
-  const { model } = row;
-  const { index, share, count } = row.own;
+  const { model, index, share, count } = row;
   const { vector, scalar, ofShared } = reachOf(fit, model);
   const size = vector.length;
   let sum =
     (nodes.variance[model] ?? 0) + scalar - 2 * ofShared + shared.scalar + groupsVariance(groups, row);
-  // The intercept is among the shared terms.
   for (let i = 1; i < count; i += 1) {
-    const [at, weight] = [index[i] ?? 0, share[i] ?? 0];
+    const at = index[i] ?? 0;
+    const weight = share[i] ?? 0;
     const line = at * size;
     let half = ((covariance[line + at] ?? 0) * weight) / 2 - (vector[at] ?? 0) + (shared.vector[at] ?? 0);
     for (let k = 1; k < i; k += 1) half += (covariance[line + (index[k] ?? 0)] ?? 0) * (share[k] ?? 0);
