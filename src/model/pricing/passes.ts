@@ -66,11 +66,12 @@ export function pass(
   let count = 0;
   prices((priced) => {
     const variance = last.noise[priced.noise] ?? 1;
-    const error = priced.logPrice - expected(last.fit, priced);
+    const ofGroups = groupsOf(groups, priced);
+    const error = priced.logPrice - expected(last.fit, priced, ofGroups);
     const weight = weightOf(weighing, error ** 2 / variance);
     squares[priced.noise] = (squares[priced.noise] ?? 0) + weight * error ** 2;
     weights[priced.noise] = (weights[priced.noise] ?? 0) + weight;
-    addSale(sums, priced, weight / variance, priced.logPrice - groupsOf(groups, priced));
+    addSale(sums, priced, weight / variance, priced.logPrice - ofGroups);
     count += 1;
   });
   fillShared(sums, sharedOf(factors));
@@ -150,7 +151,8 @@ export function judgeMonth(
   const ofErrors = quantilesToCome(state);
   const row: number[] = [];
   rows.priced([month, month + 1])((priced) => {
-    const middle = expected(fit, priced);
+    const ofGroups = groupsOf(fit.groups, priced);
+    const middle = expected(fit, priced, ofGroups);
     const variance = noise[priced.noise] ?? 1;
     const unsure = uncertainty(fit, priced);
     const deviation = Math.sqrt(variance + unsure);
@@ -166,7 +168,7 @@ export function judgeMonth(
     judged.add(priced.noise, error, unsure);
     if (Math.abs(error) >= FARTHEST * deviation) return;
     addGains(gains, fit.groups, priced, error);
-    addSale(sums, priced, 1 / variance, priced.logPrice - groupsOf(fit.groups, priced));
+    addSale(sums, priced, 1 / variance, priced.logPrice - ofGroups);
   });
   fillShared(sums, sharedOf(factors));
   return { ...state, fit: solve(sums, factors, tree, fit) };
