@@ -48,7 +48,7 @@ export const NUMBERS = [
 ];
 const LINES = ['age', 'mileage'];
 export const CODES = [
-  ...['leaf', 'noise', 'month', ...LEVEL_FACTORS, 'month_knot'],
+  ...['leaf', 'noise', 'month', ...LEVEL_FACTORS],
   ...SEGMENTS.map((name) => `segment_${name}`),
   ...GROUPS.map(({ name }) => `group_${name}`),
 ];
@@ -58,8 +58,7 @@ const [LOT, LOG_PRICE, FIRST_SHARE, AGE_SLOPE, MILEAGE_SLOPE, LOG_BUY_NOW, BUY_N
   0, 1, 2, 4, 5, 6, 7,
 ];
 const [LEAF, NOISE, MONTH, FIRST_LEVEL] = [0, 1, 2, 3];
-const MONTH_KNOT = FIRST_LEVEL + LEVEL_FACTORS.length;
-const FIRST_SEGMENT = MONTH_KNOT + 1;
+const FIRST_SEGMENT = FIRST_LEVEL + LEVEL_FACTORS.length;
 const FIRST_GROUP = FIRST_SEGMENT + SEGMENTS.length;
 /** The coefficients of the knots at or below age and mileage, after the codes of SQL; NONE if they are unknown. */
 const FIRST_KNOT = CODES.length;
@@ -156,6 +155,7 @@ export function rowReader(factors: readonly Factor[]): ReadRow {
   const levels = Int32Array.from(
     LEVEL_FACTORS.flatMap((name, i) => (own.includes(name) ? [FIRST_LEVEL + i] : [])),
   );
+  const { offset: firstMonth = 0 } = factors.find(({ name }) => name === 'month') ?? {};
   const row = emptyRow(1 + levels.length + 2 * LINES.length + 1);
   const { index, share, segments, groups, times } = row;
   return ({ numbers, codes }, at) => {
@@ -184,7 +184,7 @@ export function rowReader(factors: readonly Factor[]): ReadRow {
       share[count] = beyond;
       count += 1;
     }
-    index[count] = codes[code + MONTH_KNOT] ?? 0;
+    index[count] = firstMonth + row.month;
     share[count] = 1;
     row.count = count + 1;
     for (let i = 0; i < SEGMENTS.length; i += 1) segments[i] = codes[code + FIRST_SEGMENT + i] ?? 0;

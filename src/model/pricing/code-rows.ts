@@ -129,7 +129,6 @@ function rowsSql(
   { number, market, currency, first, months, usual }: Market,
 ): string {
   const offsets = new Map(factors.map(({ name, offset }) => [name, offset]));
-  const month = `greatest(0, least(${months.length - 1}, date_diff('month', date ${literal(first)}, priced_month)))`;
   const columns: Readonly<Record<string, string>> = {
     lot: 'lot_id',
     log_price: 'ln(price)',
@@ -141,8 +140,7 @@ function rowsSql(
     buy_now_share: 'buy_now_share',
     leaf: 'node',
     noise: `${codeOf('domain_id')} * 4 + (fit_inputs.sold_by = 'buy_now')::integer * 2 + (odometer_km is null)::integer`,
-    month,
-    month_knot: `${offsets.get('month')} + ${month}`,
+    month: `greatest(0, least(${months.length - 1}, date_diff('month', date ${literal(first)}, priced_month)))`,
     ...Object.fromEntries(LEVEL_FACTORS.map((name) => [name, `${offsets.get(name)} + ${codeOf(name)}`])),
     ...Object.fromEntries(SEGMENTS.map((name) => [`segment_${name}`, codeOf(name)])),
     ...Object.fromEntries(GROUPS.map(({ name }) => [`group_${name}`, `coalesce(of_${name}.code, -1)`])),

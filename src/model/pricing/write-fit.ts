@@ -82,6 +82,7 @@ function effectReader(fit: Fit, factors: readonly Factor[]): (priced: PricedRow)
   const offsets = Int32Array.from(factors, ({ offset }) => offset);
   const effects = new Float64Array(factors.length);
   const coefficients = new Int32Array(factors.length);
+  const found = { effects, coefficients };
   return ({ index, share, count }) => {
     for (let i = 0; i < effects.length; i += 1) effects[i] = -(means[i] ?? 0);
     coefficients.set(offsets);
@@ -91,7 +92,7 @@ function effectReader(fit: Fit, factors: readonly Factor[]): (priced: PricedRow)
       coefficients[place] = at;
       effects[place] = (effects[place] ?? 0) + (share[i] ?? 0) * (fit.coefficients[at] ?? 0);
     }
-    return { effects, coefficients };
+    return found;
   };
 }
 
@@ -129,11 +130,13 @@ function indexLevels(factors: readonly Factor[], { coefficients }: Fit) {
   return {
     add({ segments, month }: PricedRow, error: number, variance: number): void {
       const level = error + (coefficients[offset + month] ?? 0);
-      for (const [segment, ofCodes] of sums.entries()) {
-        const code = segments[segment] ?? 0;
-        const sum = ofCodes[code] ?? new Float64Array(3 * levels.length);
-        ofCodes[code] = sum;
-        const at = 3 * month;
+      const at = 3 * month;
+      for (let segment = 0; segment <= SEGMENTS.length; segment += 1) {
+        const ofCodes = sums[segment] ?? [];
+        // All prices have one code.
+        const code = segment < SEGMENTS.length ? (segments[segment] ?? 0) : 0;
+        ofCodes[code] ??= new Float64Array(3 * levels.length);
+        const sum = ofCodes[code];
         sum[at] = (sum[at] ?? 0) + 1 / variance;
         sum[at + 1] = (sum[at + 1] ?? 0) + level / variance;
         sum[at + 2] = (sum[at + 2] ?? 0) + 1;
