@@ -130,9 +130,9 @@ function noiseOf(squares: Float64Array, weights: Float64Array, freedom: number):
 }
 
 /**
- * The quantiles that make the interval of a price to come. A known price has the quantiles of errors that leave out the
- * price itself. A price to come has the mean of these and of those of the back-test: the back-test knew its cars from fewer prices, so that it shows
- * how far prices drift, and the others how far apart cars lie that are known as well as now.
+ * The quantiles of a price to come: the mean of those of known prices, whose errors leave out the price itself, and of those
+ * of the back-test. The back-test knew its cars from fewer prices, so that it shows how far prices drift, and the others how
+ * far apart cars lie that are known as well as now.
  */
 export function quantilesToCome({ noise, known, judged }: State): QuantilesOf {
   if (!judged.areEnough) return known;
