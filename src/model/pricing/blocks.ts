@@ -1,5 +1,5 @@
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
-import { type Factor, GROUPS, LEVEL_FACTORS, SEGMENTS } from './design.js';
+import { type Factor, GROUPS, isShared, LEVEL_FACTORS, SEGMENTS } from './design.js';
 
 /** A lot as numbers. The next lot overwrites it. */
 export interface PricedRow {
@@ -11,13 +11,11 @@ export interface PricedRow {
   /** Logarithm of the price; NaN without a price. */
   logPrice: number;
   month: number;
-  /** Coefficients of the lot, ascending; the first `count` of the array. */
+  /** The intercept and the coefficients that not all lots of the market have, ascending; the first `count` of the array. */
   readonly index: Int32Array;
   /** What each coefficient is multiplied by. */
   readonly share: Float64Array;
   count: number;
-  /** The intercept and the coefficients that not all lots of the market have, in the same way. */
-  readonly own: { readonly index: Int32Array; readonly share: Float64Array; count: number };
   /** Its level of each of SEGMENTS. */
   readonly segments: Int32Array;
   /** Its group of each of GROUPS; -1 if it is in none. */
@@ -30,11 +28,11 @@ export interface PricedRow {
   buyNowShare: number;
 }
 
-/** Some lots of a market, column by column. */
+/** Some lots of a market, row by row: a fit reads all columns of a row. */
 export interface Block {
-  readonly numbers: readonly Float64Array[];
-  readonly codes: readonly Int32Array[];
-  /** The memory of all columns. */
+  readonly numbers: Float64Array;
+  readonly codes: Int32Array;
+  /** The memory of both. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Number of lots. */
   count: number;
@@ -50,7 +48,7 @@ export const NUMBERS = [
 ];
 const LINES = ['age', 'mileage'];
 export const CODES = [
-  ...['leaf', 'noise', 'month', ...LEVEL_FACTORS, 'month_knot'],
+  ...['leaf', 'noise', 'month', ...LEVEL_FACTORS],
   ...SEGMENTS.map((name) => `segment_${name}`),
   ...GROUPS.map(({ name }) => `group_${name}`),
 ];
@@ -60,24 +58,21 @@ const [LOT, LOG_PRICE, FIRST_SHARE, AGE_SLOPE, MILEAGE_SLOPE, LOG_BUY_NOW, BUY_N
   0, 1, 2, 4, 5, 6, 7,
 ];
 const [LEAF, NOISE, MONTH, FIRST_LEVEL] = [0, 1, 2, 3];
-const MONTH_KNOT = FIRST_LEVEL + LEVEL_FACTORS.length;
-const FIRST_SEGMENT = MONTH_KNOT + 1;
+const FIRST_SEGMENT = FIRST_LEVEL + LEVEL_FACTORS.length;
 const FIRST_GROUP = FIRST_SEGMENT + SEGMENTS.length;
 /** The coefficients of the knots at or below age and mileage, after the codes of SQL; NONE if they are unknown. */
 const FIRST_KNOT = CODES.length;
 const NONE = -1;
+/** Numbers and codes of a row. */
+const [OF_NUMBERS, OF_CODES] = [NUMBERS.length, CODES.length + LINES.length];
 
 /** A block without lots. */
 export function emptyBlock(): Block {
-  const codes = FIRST_KNOT + LINES.length;
-  const bytes = new Uint8Array(ROWS * (8 * NUMBERS.length + 4 * codes));
-  const firstCode = ROWS * 8 * NUMBERS.length;
+  const firstCode = 8 * ROWS * OF_NUMBERS;
+  const bytes = new Uint8Array(firstCode + 4 * ROWS * OF_CODES);
   return {
-    numbers: NUMBERS.map((_, i) => new Float64Array(bytes.buffer, 8 * ROWS * i, ROWS)),
-    codes: Array.from(
-      { length: codes },
-      (_, i) => new Int32Array(bytes.buffer, firstCode + 4 * ROWS * i, ROWS),
-    ),
+    numbers: new Float64Array(bytes.buffer, 0, ROWS * OF_NUMBERS),
+    codes: new Int32Array(bytes.buffer, firstCode),
     bytes,
     count: 0,
   };
@@ -107,11 +102,13 @@ export async function* readBlocks(
 /** Moves lots of a chunk into the room that a block has; returns their number. */
 function take(block: Block, chunk: DuckDBDataChunk, from: number): number {
   const rows = Math.min(ROWS - block.count, chunk.rowCount - from);
-  const columns = [...block.numbers, ...block.codes.slice(0, CODES.length)];
-  for (const [i, column] of columns.entries()) {
-    const vector = chunk.getColumnVector(i);
-    for (let row = 0; row < rows; row += 1) column[block.count + row] = Number(vector.getItem(from + row));
-  }
+  const move = (column: number, values: Float64Array | Int32Array, place: number, width: number): void => {
+    const vector = chunk.getColumnVector(column);
+    for (let row = 0; row < rows; row += 1)
+      values[(block.count + row) * width + place] = Number(vector.getItem(from + row));
+  };
+  for (let i = 0; i < NUMBERS.length; i += 1) move(i, block.numbers, i, OF_NUMBERS);
+  for (let i = 0; i < CODES.length; i += 1) move(NUMBERS.length + i, block.codes, i, OF_CODES);
   block.count += rows;
   return rows;
 }
@@ -120,104 +117,103 @@ function take(block: Block, chunk: DuckDBDataChunk, from: number): number {
 function placed(block: Block, factors: readonly Factor[]): Block {
   for (const [line, name] of LINES.entries()) {
     const { offset = 0, knots = [] } = factors.find((factor) => factor.name === name) ?? {};
-    const [values, places] = [block.numbers[FIRST_SHARE + line], block.codes[FIRST_KNOT + line]];
-    if (values === undefined || places === undefined) continue;
     for (let row = 0; row < block.count; row += 1) {
-      const value = values[row] ?? Number.NaN;
+      const at = row * OF_NUMBERS + FIRST_SHARE + line;
+      const value = block.numbers[at] ?? Number.NaN;
       let knot = 0;
       while (value >= (knots[knot + 1] ?? Infinity)) knot += 1;
       const below = knots[knot] ?? 0;
       // Beyond the last knot the share is 0, and below the first one, too.
       const share = (value - below) / ((knots[knot + 1] ?? Infinity) - below);
-      places[row] = Number.isNaN(value) ? NONE : offset + knot;
-      values[row] = Math.max(0, share);
+      block.codes[row * OF_CODES + FIRST_KNOT + line] = Number.isNaN(value) ? NONE : offset + knot;
+      block.numbers[at] = Math.max(0, share);
     }
   }
   return block;
 }
 
 /** Whether the lot at a place of a block has a price. */
-export const isPriced = ({ numbers }: Block, at: number): boolean => !Number.isNaN(numbers[LOG_PRICE]?.[at]);
+export const isPriced = ({ numbers }: Block, at: number): boolean =>
+  !Number.isNaN(numbers[at * OF_NUMBERS + LOG_PRICE]);
 
 /** The month of the lot at a place of a block. */
-export const monthAt = ({ codes }: Block, at: number): number => codes[MONTH]?.[at] ?? 0;
+export const monthAt = ({ codes }: Block, at: number): number => codes[at * OF_CODES + MONTH] ?? 0;
 
 /** Copies a lot to the end of another block. */
 export function copyRow(block: Block, at: number, to: Block): void {
-  for (const [i, column] of to.numbers.entries()) column[to.count] = block.numbers[i]?.[at] ?? 0;
-  for (const [i, column] of to.codes.entries()) column[to.count] = block.codes[i]?.[at] ?? 0;
+  to.numbers.set(block.numbers.subarray(at * OF_NUMBERS, (at + 1) * OF_NUMBERS), to.count * OF_NUMBERS);
+  to.codes.set(block.codes.subarray(at * OF_CODES, (at + 1) * OF_CODES), to.count * OF_CODES);
   to.count += 1;
 }
 
-/** A row to read lots into. @param shared coefficients that all lots have, the intercept first */
-export function emptyRow(shared: readonly number[]): PricedRow & { readonly isShared: Uint8Array } {
-  const terms = 1 + LEVEL_FACTORS.length + 2 * LINES.length + 1;
+/** Reads the lot at a place of a block into a row, which the next lot overwrites. */
+export type ReadRow = (block: Block, at: number) => PricedRow;
+
+/** A reader of the lots of a market with these factors. */
+export function rowReader(factors: readonly Factor[]): ReadRow {
+  const own = factors.filter((factor) => !isShared(factor)).map(({ name }) => name);
+  const levels = Int32Array.from(
+    LEVEL_FACTORS.flatMap((name, i) => (own.includes(name) ? [FIRST_LEVEL + i] : [])),
+  );
+  const { offset: firstMonth = 0 } = factors.find(({ name }) => name === 'month') ?? {};
+  const row = emptyRow(1 + levels.length + 2 * LINES.length + 1);
+  const { index, share, segments, groups, times } = row;
+  return ({ numbers, codes }, at) => {
+    const number = at * OF_NUMBERS;
+    const code = at * OF_CODES;
+    row.lot = numbers[number + LOT] ?? 0;
+    row.logPrice = numbers[number + LOG_PRICE] ?? 0;
+    row.model = codes[code + LEAF] ?? 0;
+    row.noise = codes[code + NOISE] ?? 0;
+    row.month = codes[code + MONTH] ?? 0;
+    let count = 1;
+    for (let i = 0; i < levels.length; i += 1) {
+      index[count] = codes[code + (levels[i] ?? 0)] ?? 0;
+      share[count] = 1;
+      count += 1;
+    }
+    for (let line = 0; line < LINES.length; line += 1) {
+      const knot = codes[code + FIRST_KNOT + line] ?? NONE;
+      const beyond = numbers[number + FIRST_SHARE + line] ?? 0;
+      if (knot === NONE) continue;
+      index[count] = knot;
+      share[count] = 1 - beyond;
+      count += 1;
+      if (beyond === 0) continue;
+      index[count] = knot + 1;
+      share[count] = beyond;
+      count += 1;
+    }
+    index[count] = firstMonth + row.month;
+    share[count] = 1;
+    row.count = count + 1;
+    for (let i = 0; i < SEGMENTS.length; i += 1) segments[i] = codes[code + FIRST_SEGMENT + i] ?? 0;
+    for (let i = 0; i < GROUPS.length; i += 1) groups[i] = codes[code + FIRST_GROUP + i] ?? NONE;
+    for (let i = 0; i < SLOPES.length; i += 1) {
+      const { kind, column } = SLOPES[i] ?? { kind: 0, column: 0 };
+      times[kind] = numbers[number + column] ?? 0;
+    }
+    row.logBuyNow = numbers[number + LOG_BUY_NOW] ?? Number.NaN;
+    row.buyNowShare = numbers[number + BUY_NOW_SHARE] ?? 0;
+    return row;
+  };
+}
+
+/** A row for at most so many coefficients, the intercept first. */
+function emptyRow(terms: number): PricedRow {
   const [index, share] = [new Int32Array(terms), new Float64Array(terms)];
   share[0] = 1;
-  const own = { index: index.slice(), share: share.slice(), count: 1 };
-  const segments = new Int32Array(SEGMENTS.length);
-  const isShared = Uint8Array.from({ length: 1 + Math.max(...shared) }, (_, at) =>
-    shared.includes(at) ? 1 : 0,
-  );
   return {
-    lot: 0,
-    model: 0,
-    noise: 0,
-    logPrice: 0,
-    month: 0,
-    index,
-    share,
-    count: 0,
-    own,
-    segments,
+    ...{ lot: 0, model: 0, noise: 0, logPrice: 0, month: 0, index, share, count: 1 },
+    segments: new Int32Array(SEGMENTS.length),
     groups: new Int32Array(GROUPS.length),
     times: new Float64Array(GROUPS.length).fill(1),
     logBuyNow: Number.NaN,
     buyNowShare: 0,
-    isShared,
   };
-}
-
-/** Reads the lot at a place of a block into a row. */
-export function readRow({ numbers, codes }: Block, at: number, row: ReturnType<typeof emptyRow>): void {
-  row.lot = numbers[LOT]?.[at] ?? 0;
-  row.logPrice = numbers[LOG_PRICE]?.[at] ?? 0;
-  row.model = codes[LEAF]?.[at] ?? 0;
-  row.noise = codes[NOISE]?.[at] ?? 0;
-  row.month = codes[MONTH]?.[at] ?? 0;
-  row.count = 1;
-  row.own.count = 1;
-  for (let i = FIRST_LEVEL; i < MONTH_KNOT; i += 1) add(row, codes[i]?.[at] ?? 0, 1);
-  for (let line = 0; line < LINES.length; line += 1) {
-    const knot = codes[FIRST_KNOT + line]?.[at] ?? NONE;
-    const beyond = numbers[FIRST_SHARE + line]?.[at] ?? 0;
-    if (knot === NONE) continue;
-    add(row, knot, 1 - beyond);
-    if (beyond > 0) add(row, knot + 1, beyond);
-  }
-  add(row, codes[MONTH_KNOT]?.[at] ?? 0, 1);
-  for (let i = 0; i < SEGMENTS.length; i += 1) row.segments[i] = codes[FIRST_SEGMENT + i]?.[at] ?? 0;
-  for (let i = 0; i < GROUPS.length; i += 1) row.groups[i] = codes[FIRST_GROUP + i]?.[at] ?? NONE;
-  for (let i = 0; i < SLOPES.length; i += 1) {
-    const { kind, column } = SLOPES[i] ?? { kind: 0, column: 0 };
-    row.times[kind] = numbers[column]?.[at] ?? 0;
-  }
-  row.logBuyNow = numbers[LOG_BUY_NOW]?.[at] ?? Number.NaN;
-  row.buyNowShare = numbers[BUY_NOW_SHARE]?.[at] ?? 0;
 }
 
 /** The kinds of GROUPS that are slopes, and the columns that their effects are multiplied by. */
 const SLOPES = GROUPS.flatMap(({ times }, kind) =>
   times === undefined ? [] : [{ kind, column: times === 'age' ? AGE_SLOPE : MILEAGE_SLOPE }],
 );
-
-function add(row: ReturnType<typeof emptyRow>, coefficient: number, share: number): void {
-  row.index[row.count] = coefficient;
-  row.share[row.count] = share;
-  row.count += 1;
-  if (row.isShared[coefficient] === 1) return;
-  const { own } = row;
-  own.index[own.count] = coefficient;
-  own.share[own.count] = share;
-  own.count += 1;
-}

@@ -58,7 +58,10 @@ export async function nameNumbers(connection: DuckDBConnection): Promise<readonl
 
 /** A number for the values of some columns; null if one of them is. */
 const keyOf = (columns: readonly string[]): string =>
-  `case when ${columns.map((column) => `${column} is not null`).join(' and ')} then hash(${columns.join(', ')}) end`;
+  `case when ${areKnown(columns)} then hash(${columns.join(', ')}) end`;
+
+const areKnown = (columns: readonly string[]): string =>
+  columns.map((column) => `${column} is not null`).join(' and ');
 
 /** A SELECT of the groups of a name that have enough prices. */
 const groupSql = ({ name, key }: (typeof GROUPS)[number], kind: number): string =>
@@ -68,13 +71,13 @@ const groupSql = ({ name, key }: (typeof GROUPS)[number], kind: number): string 
     ${literal(name)} as name,
     ${kind} as kind,
     ${keyOf(key)} as key,
-    min(concat_ws('/', ${key})) as level,
-    min(cast(${key[0]} as varchar)) as first_part,
-    min(cast(${key[1] ?? 'null'} as varchar)) as second_part,
+    concat_ws('/', ${key}) as level,
+    cast(${key[0]} as varchar) as first_part,
+    cast(${key[1] ?? 'null'} as varchar) as second_part,
     count(*) as prices
   from price_inputs
-  where price is not null and ${keyOf(key)} is not null
-  group by market, currency, ${keyOf(key)}
+  where price is not null and ${areKnown(key)}
+  group by market, currency, ${key}
   having count(*) >= ${FEWEST_OF_GROUP}`;
 
 /**
@@ -126,7 +129,6 @@ function rowsSql(
   { number, market, currency, first, months, usual }: Market,
 ): string {
   const offsets = new Map(factors.map(({ name, offset }) => [name, offset]));
-  const month = `greatest(0, least(${months.length - 1}, date_diff('month', date ${literal(first)}, priced_month)))`;
   const columns: Readonly<Record<string, string>> = {
     lot: 'lot_id',
     log_price: 'ln(price)',
@@ -138,8 +140,7 @@ function rowsSql(
     buy_now_share: 'buy_now_share',
     leaf: 'node',
     noise: `${codeOf('domain_id')} * 4 + (fit_inputs.sold_by = 'buy_now')::integer * 2 + (odometer_km is null)::integer`,
-    month,
-    month_knot: `${offsets.get('month')} + ${month}`,
+    month: `greatest(0, least(${months.length - 1}, date_diff('month', date ${literal(first)}, priced_month)))`,
     ...Object.fromEntries(LEVEL_FACTORS.map((name) => [name, `${offsets.get(name)} + ${codeOf(name)}`])),
     ...Object.fromEntries(SEGMENTS.map((name) => [`segment_${name}`, codeOf(name)])),
     ...Object.fromEntries(GROUPS.map(({ name }) => [`group_${name}`, `coalesce(of_${name}.code, -1)`])),

@@ -92,12 +92,13 @@ export function factorsOf(
   });
 }
 
+/** Whether all lots have the only level of a factor. */
+export const isShared = ({ levels, knots }: Factor): boolean => knots === undefined && levels.length === 1;
+
 /** The coefficients that all lots have: the intercept, and the level of each factor that has only one. */
 export const sharedOf = (factors: readonly Factor[]): number[] => [
   0,
-  ...factors.flatMap(({ offset, levels, knots }) =>
-    knots === undefined && levels.length === 1 ? [offset] : [],
-  ),
+  ...factors.filter(isShared).map(({ offset }) => offset),
 ];
 
 /** Number of coefficients, with the intercept. */

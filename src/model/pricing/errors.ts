@@ -73,31 +73,31 @@ export class Errors {
    * @param noise variance of a log price about the expected one, by class
    */
   quantiles(noise: readonly number[]): QuantilesOf {
-    const groups = new Map<string, number[]>();
-    for (const [member, errors] of this.#error.entries())
-      for (const [i, error] of errors.entries()) {
-        const [own, unsure] = [noise[member] ?? 1, this.#unsure[member]?.[i] ?? 0];
-        for (const name of namesOf(member, knownOf(unsure, own))) {
-          const group = groups.get(name) ?? [];
-          group.push(error / Math.sqrt(own + unsure));
-          groups.set(name, group);
-        }
-      }
+    const errors = noise.flatMap((own, member) => this.#byWay(member, own));
+    const names = errors.map((_, at) => namesOf(Math.floor(at / WAYS), at % WAYS));
     const found = new Map<string, Quantiles>();
-    for (const [name, group] of groups) {
-      if (group.length < ENOUGH && name !== ALL) continue;
-      const sorted = Float64Array.from(group).sort();
-      found.set(
-        name,
-        SHARES.map((share) => quantile(sorted, share)),
+    const quantilesOf = (name: string): Quantiles => {
+      const known = found.get(name);
+      if (known !== undefined) return known;
+      const made = quantiles(
+        errors.filter((_, at) => names[at]?.includes(name)),
+        name === ALL ? 1 : ENOUGH,
       );
+      found.set(name, made);
+      return made;
+    };
+    return names.map((own) => quantilesOf(own.find((name) => quantilesOf(name).length > 0) ?? ALL));
+  }
+
+  /** The errors of a class in standard deviations, by how well the car is known. */
+  #byWay(member: number, noise: number): readonly number[][] {
+    const ways = Array.from({ length: WAYS }, (): number[] => []);
+    const unsure = this.#unsure[member] ?? [];
+    for (const [i, error] of this.#error[member]?.entries() ?? []) {
+      const own = unsure[i] ?? 0;
+      ways[knownOf(own, noise)]?.push(error / Math.sqrt(noise + own));
     }
-    return noise.flatMap((_, member) =>
-      Array.from({ length: WAYS }, (_, known) => {
-        const name = namesOf(member, known).find((each) => found.has(each));
-        return found.get(name ?? ALL) ?? [];
-      }),
-    );
+    return ways;
   }
 }
 
@@ -110,6 +110,19 @@ const namesOf = (member: number, known: number): readonly string[] => [
 ];
 
 const ALL = 'all';
+
+/** The quantiles of all errors of some lists; none if there are too few. */
+function quantiles(lists: readonly (readonly number[])[], fewest: number): Quantiles {
+  const sorted = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0));
+  if (sorted.length < fewest) return [];
+  let end = 0;
+  for (const list of lists) {
+    sorted.set(list, end);
+    end += list.length;
+  }
+  sorted.sort();
+  return SHARES.map((share) => quantile(sorted, share));
+}
 
 /** The value that a share of a next one lies below: the ranks of sorted values are shares of their number and one more. */
 function quantile(sorted: Float64Array, share: number): number {

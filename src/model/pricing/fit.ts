@@ -5,12 +5,23 @@ import { evidence, type Square } from './evidence.js';
 import { emptyGroups, type GroupEffects, groupsOf, groupsVariance } from './groups.js';
 import { addPriors, contrastsOf, squareOf } from './priors.js';
 import { emptyNodes, type Sums } from './sums.js';
-import { DEPTHS, eliminate, type FittedNodes, fitNodes, type Reach, type Spread, type Tree } from './tree.js';
-import { addMultiple, dot, spreadOf, sumAt } from './vectors.js';
+import {
+  DEPTHS,
+  eliminate,
+  emptyReach,
+  type FittedNodes,
+  fitNodes,
+  type Reach,
+  type Spread,
+  type Tree,
+} from './tree.js';
+import { addMultiple, addProduct, dot, sumAt } from './vectors.js';
 
 /** The terms that all lots have. */
 interface Shared {
   readonly coefficients: readonly number[];
+  /** What they add to a log price. */
+  readonly effect: number;
   /** covariance × terms. */
   readonly vector: Float64Array;
   /** terms × covariance × terms. */
@@ -47,8 +58,8 @@ export function emptyFit(factors: readonly Factor[], groups: readonly Int32Array
   const sums = emptyNodes(0, 0);
   return {
     ...{ coefficients: nothing, covariance: none, tree: [], freedom: 0, means: nothing },
-    shared: { coefficients: [], vector: nothing, scalar: 0 },
-    nodes: { effect: none, variance: none, sums, share: none, lean: none, reach: [] },
+    shared: { coefficients: [], effect: 0, vector: nothing, scalar: 0 },
+    nodes: { effect: none, variance: none, sums, share: none, lean: none, reach: emptyReach(0, 0) },
     spread: [...factors.map(() => BROAD), 0.05, 0.1, 0.2],
     groups: emptyGroups(groups),
   };
@@ -79,15 +90,24 @@ export function solve(
   const [weight = 1] = sums.normal;
   const means = sums.normal.slice(0, size).map((sum) => sum / weight);
   const learnt = learn(factors, tree, spread, coefficients, covariance, fitted);
-  const shared = sharedTerms(factors, covariance);
+  const shared = sharedTerms(factors, coefficients, covariance);
   return { coefficients, covariance, shared, tree, nodes: fitted, means, groups, ...learnt };
 }
 
-function sharedTerms(factors: readonly Factor[], covariance: Float64Array): Shared {
-  const coefficients = sharedOf(factors);
-  const vector = new Float64Array(sizeOf(factors));
-  for (const at of coefficients) addMultiple(vector, covariance, at * vector.length, 1);
-  return { coefficients, vector, scalar: sumAt(vector, coefficients) };
+function sharedTerms(
+  factors: readonly Factor[],
+  coefficients: Float64Array,
+  covariance: Float64Array,
+): Shared {
+  const shared = sharedOf(factors);
+  const vector = new Float64Array(coefficients.length);
+  for (const at of shared) addMultiple(vector, covariance, at * vector.length, 1);
+  return {
+    coefficients: shared,
+    effect: sumAt(coefficients, shared),
+    vector,
+    scalar: sumAt(vector, shared),
+  };
 }
 
 /** Fills the lower triangle from the upper one. */
@@ -130,28 +150,38 @@ function learn(
   };
 }
 
-/** The log price that a fit expects for a row. */
-export function expected({ nodes, coefficients, groups }: Fit, row: PricedRow): number {
+/** The log price that a fit expects for a row. @param ofGroups what the groups of the row add */
+export function expected(
+  { nodes, coefficients, shared, groups }: Fit,
+  row: PricedRow,
+  ofGroups = groupsOf(groups, row),
+): number {
   const { index, share, count, model } = row;
-  let sum = (nodes.effect[model] ?? 0) + groupsOf(groups, row);
-  for (let i = 0; i < count; i += 1) sum += (share[i] ?? 0) * (coefficients[index[i] ?? 0] ?? 0);
+  let sum = (nodes.effect[model] ?? 0) + ofGroups + shared.effect;
+  // The intercept is among the shared terms.
+  for (let i = 1; i < count; i += 1) sum += (share[i] ?? 0) * (coefficients[index[i] ?? 0] ?? 0);
   return sum;
 }
 
 /** Variance of the expected log price of a row, without the noise of a sale. */
 export function uncertainty(fit: Fit, row: PricedRow): number {
   const { covariance, nodes, shared, groups } = fit;
-  const { model } = row;
-  const { index, share, count } = row.own;
-  const { vector, scalar, ofShared } = reachOf(fit, model);
-  const size = vector.length;
+  const { model, index, share, count } = row;
+  const { vectors, scalar, ofShared } = reachOf(fit, model);
+  const size = fit.coefficients.length;
+  const first = model * size;
   let sum =
-    (nodes.variance[model] ?? 0) + scalar - 2 * ofShared + shared.scalar + groupsVariance(groups, row);
-  // The intercept is among the shared terms.
+    (nodes.variance[model] ?? 0) +
+    (scalar[model] ?? 0) -
+    2 * (ofShared[model] ?? 0) +
+    shared.scalar +
+    groupsVariance(groups, row);
   for (let i = 1; i < count; i += 1) {
-    const [at, weight] = [index[i] ?? 0, share[i] ?? 0];
+    const at = index[i] ?? 0;
+    const weight = share[i] ?? 0;
     const line = at * size;
-    let half = ((covariance[line + at] ?? 0) * weight) / 2 - (vector[at] ?? 0) + (shared.vector[at] ?? 0);
+    let half =
+      ((covariance[line + at] ?? 0) * weight) / 2 - (vectors[first + at] ?? 0) + (shared.vector[at] ?? 0);
     for (let k = 1; k < i; k += 1) half += (covariance[line + (index[k] ?? 0)] ?? 0) * (share[k] ?? 0);
     sum += 2 * weight * half;
   }
@@ -160,24 +190,31 @@ export function uncertainty(fit: Fit, row: PricedRow): number {
 
 /** Variance of the effect of a node. */
 export const effectVariance = (fit: Fit, node: number): number =>
-  (fit.nodes.variance[node] ?? 0) + reachOf(fit, node).scalar;
+  (fit.nodes.variance[node] ?? 0) + (reachOf(fit, node).scalar[node] ?? 0);
 
-/** The reach of a node: a part of its own sales, and a part of the reach of its parent. */
+/** The reach of nodes, of which one is known: a part of its own sales, and a part of the reach of its parent. */
 function reachOf(fit: Fit, node: number): Reach {
+  const { reach } = fit.nodes;
+  if (reach.isKnown[node] === 0) addReach(fit, node);
+  return reach;
+}
+
+function addReach(fit: Fit, node: number): void {
   const { reach, sums, share, lean } = fit.nodes;
-  const known = reach[node];
-  if (known !== undefined) return known;
   const size = fit.coefficients.length;
+  const first = node * size;
   const [own, leant] = [share[node] ?? 0, lean[node] ?? 0];
-  const vector = spreadOf(fit.covariance, sums.terms.subarray(node * size, (node + 1) * size), own);
-  let scalar = own * dot(sums.terms, node * size, vector);
+  const vector = reach.vectors.subarray(first, first + size);
+  addProduct(vector, fit.covariance, sums.terms.subarray(first, first + size), own);
+  let scalar = own * dot(sums.terms, first, vector);
   const parent = fit.tree[node]?.parent ?? -1;
   if (parent >= 0) {
-    const above = reachOf(fit, parent);
-    scalar += 2 * leant * own * dot(sums.terms, node * size, above.vector) + leant ** 2 * above.scalar;
-    addMultiple(vector, above.vector, 0, leant);
+    const { vectors, scalar: scalars } = reachOf(fit, parent);
+    const above = vectors.subarray(parent * size, (parent + 1) * size);
+    scalar += 2 * leant * own * dot(sums.terms, first, above) + leant ** 2 * (scalars[parent] ?? 0);
+    addMultiple(vector, above, 0, leant);
   }
-  const made = { vector, scalar, ofShared: sumAt(vector, fit.shared.coefficients) };
-  reach[node] = made;
-  return made;
+  reach.isKnown[node] = 1;
+  reach.scalar[node] = scalar;
+  reach.ofShared[node] = sumAt(vector, fit.shared.coefficients);
 }

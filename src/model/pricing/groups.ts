@@ -39,16 +39,15 @@ export function emptyGroups(parents: readonly Int32Array[]): GroupEffects {
 }
 
 /** What the group of one of GROUPS adds to the logarithm of the price of a lot. */
-export const groupOf = ({ effect }: GroupEffects, { groups, times }: PricedRow, kind: number): number =>
-  (effect[kind]?.[groups[kind] ?? -1] ?? 0) * (times[kind] ?? 0);
+export function groupOf({ effect }: GroupEffects, { groups, times }: PricedRow, kind: number): number {
+  const group = groups[kind] ?? -1;
+  return group < 0 ? 0 : (effect[kind]?.[group] ?? 0) * (times[kind] ?? 0);
+}
 
 /** What the groups of a lot add to the logarithm of its price. */
-export function groupsOf({ effect }: GroupEffects, { groups, times }: PricedRow): number {
+export function groupsOf(effects: GroupEffects, row: PricedRow): number {
   let sum = 0;
-  for (let i = 0; i < GROUPS.length; i += 1) {
-    const group = groups[i] ?? -1;
-    if (group >= 0) sum += (effect[i]?.[group] ?? 0) * (times[i] ?? 0);
-  }
+  for (let kind = 0; kind < GROUPS.length; kind += 1) sum += groupOf(effects, row, kind);
   return sum;
 }
 
@@ -107,18 +106,19 @@ export function fitGroups(
   const variance = last.variance.map((values) => values.slice());
   const spread = [...last.spread];
   const freedoms = effect.map(() => 0);
+  const weights = effect.map((values, kind) => sumsOf(seen, kind, values.length));
   for (let round = 0; round < ROUNDS; round += 1)
     for (const [kind, own] of effect.entries()) {
-      if (own.length === 0) continue;
-      const sums = sumsOf(seen, kind, own, at);
+      const weight = weights[kind];
+      if (own.length === 0 || weight === undefined) continue;
+      const left = sumsOf(seen, kind, own.length, seen.error);
       const before = own.slice();
-      const learnt = settle(sums, own, variance[kind] ?? own, spread[kind] ?? ASSUMED.usual);
-      if (GROUPS[kind]?.within) center(own, sums.weight, last.parents[kind] ?? new Int32Array());
+      const learnt = settle(weight, left, own, variance[kind] ?? own, spread[kind] ?? ASSUMED.usual);
+      if (GROUPS[kind]?.within) center(own, weight, last.parents[kind] ?? new Int32Array());
       takeOff(
         seen,
         kind,
         own.map((effect, code) => effect - (before[code] ?? 0)),
-        at,
       );
       spread[kind] = learnt.variance;
       freedoms[kind] = learnt.freedom;
@@ -127,24 +127,33 @@ export function fitGroups(
   return { effect, variance, spread, freedom, parents: last.parents };
 }
 
-/** Sums by group of a kind: of weights, and of what the prices leave to the effect. */
-function sumsOf({ error, weight, group, times }: Seen, kind: number, effect: Float64Array, count: number) {
-  const sums = { weight: new Float64Array(effect.length), left: new Float64Array(effect.length) };
+/** Sums by group of a kind: of the values of its prices, or else of their slopes, times slope and weight. */
+function sumsOf(
+  { weight, group, times }: Seen,
+  kind: number,
+  size: number,
+  values?: Float64Array,
+): Float64Array {
+  const sums = new Float64Array(size);
   const [groups, slopes] = [group[kind] ?? new Int32Array(), times[kind] ?? new Float64Array()];
-  for (let at = 0; at < count; at += 1) {
+  for (let at = 0; at < groups.length; at += 1) {
     const own = groups[at] ?? -1;
     if (own < 0) continue;
     const slope = slopes.length > 0 ? (slopes[at] ?? 0) : 1;
-    const weighted = (weight[at] ?? 0) * slope;
-    sums.weight[own] = (sums.weight[own] ?? 0) + weighted * slope;
-    sums.left[own] = (sums.left[own] ?? 0) + weighted * ((error[at] ?? 0) + slope * (effect[own] ?? 0));
+    const value = values === undefined ? slope : (values[at] ?? 0);
+    sums[own] = (sums[own] ?? 0) + (weight[at] ?? 0) * slope * value;
   }
   return sums;
 }
 
-/** Sets the effects of a kind and their variances; returns the spread that is most likely now. */
+/**
+ * Sets the effects of a kind and their variances; returns the spread that is most likely now.
+ * @param weight sums of weights
+ * @param left sums of what the prices leave beside all effects, weighted
+ */
 function settle(
-  { weight, left }: ReturnType<typeof sumsOf>,
+  weight: Float64Array,
+  left: Float64Array,
   effect: Float64Array,
   variance: Float64Array,
   spread: number,
@@ -152,7 +161,7 @@ function settle(
   const squares: [number, number][] = [];
   for (let own = 0; own < effect.length; own += 1) {
     const known = 1 / ((weight[own] ?? 0) + 1 / spread);
-    const value = known * (left[own] ?? 0);
+    const value = known * ((left[own] ?? 0) + (weight[own] ?? 0) * (effect[own] ?? 0));
     effect[own] = value;
     variance[own] = known;
     squares.push([value ** 2, known]);
@@ -160,23 +169,27 @@ function settle(
   return evidence(spread, squares, ASSUMED);
 }
 
-/** Takes the mean of the effects within each parent off them, by their weights. */
+/**
+ * Takes the mean of the effects within each parent off them, by their weights. Means are updated group by group, so that
+ * the effect of the only group of a parent becomes exactly 0: the back-test must not judge what rounding leaves of it.
+ */
 function center(effect: Float64Array, weight: Float64Array, parents: Int32Array): void {
-  const sums = new Float64Array(effect.length);
+  const means = new Float64Array(effect.length);
   const weights = new Float64Array(effect.length);
   for (const [code, parent] of parents.entries()) {
-    sums[parent] = (sums[parent] ?? 0) + (weight[code] ?? 0) * (effect[code] ?? 0);
-    weights[parent] = (weights[parent] ?? 0) + (weight[code] ?? 0);
+    const own = weight[code] ?? 0;
+    if (own === 0) continue;
+    const [sum, mean] = [(weights[parent] ?? 0) + own, means[parent] ?? 0];
+    weights[parent] = sum;
+    means[parent] = mean + (own / sum) * ((effect[code] ?? 0) - mean);
   }
-  for (const [code, parent] of parents.entries())
-    if ((weights[parent] ?? 0) > 0)
-      effect[code] = (effect[code] ?? 0) - (sums[parent] ?? 0) / (weights[parent] ?? 1);
+  for (const [code, parent] of parents.entries()) effect[code] = (effect[code] ?? 0) - (means[parent] ?? 0);
 }
 
 /** Takes the changes of effects off what is left of the prices. */
-function takeOff({ error, group, times }: Seen, kind: number, change: Float64Array, count: number): void {
+function takeOff({ error, group, times }: Seen, kind: number, change: Float64Array): void {
   const [groups, slopes] = [group[kind] ?? new Int32Array(), times[kind] ?? new Float64Array()];
-  for (let at = 0; at < count; at += 1) {
+  for (let at = 0; at < groups.length; at += 1) {
     const own = groups[at] ?? -1;
     if (own < 0) continue;
     const slope = slopes.length > 0 ? (slopes[at] ?? 0) : 1;

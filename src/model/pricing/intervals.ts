@@ -18,7 +18,8 @@ export function setIntervals(
   { middle, deviation, quantiles }: { middle: number; deviation: number; quantiles: Quantiles },
   buyNow?: BuyNow,
 ): void {
-  for (const [i, within] of WITHIN.entries()) {
+  for (let i = 0; i < WITHIN.length; i += 1) {
+    const within = WITHIN[i] ?? 0;
     const [low, high] =
       buyNow === undefined
         ? [distanceAt(quantiles, (1 - within) / 2), distanceAt(quantiles, (1 + within) / 2)]

@@ -3,7 +3,7 @@ import type { Coding } from './code-rows.js';
 import { GROUPS, sharedOf, sizeOf } from './design.js';
 import { Errors, type QuantilesOf, quantilesAt } from './errors.js';
 import { emptyFit, expected, type Fit, solve, uncertainty } from './fit.js';
-import { fitGroups, type GroupEffects, groupsOf } from './groups.js';
+import { fitGroups, type GroupEffects, groupOf, groupsOf } from './groups.js';
 import { setIntervals } from './intervals.js';
 import type { Visit } from './rows.js';
 import { addSale, emptySums, fillShared } from './sums.js';
@@ -39,8 +39,8 @@ export function startState({ factors, tree, noises, groups }: Coding) {
     noise: Array<number>(noises).fill(FIRST_NOISE),
     /** The variances that the fit weighed its prices with; those that resulted are in `noise`. */
     weighed: [] as number[],
-    /** Errors of prices against what the others predict. */
-    left: new Errors(noises),
+    /** Quantiles of the errors of prices against what the others predict. */
+    known: [] as QuantilesOf,
     /** Errors of prices that were not part of the fit that judged them. */
     judged: new Errors(noises),
     /** Squared errors of judged prices, and how much larger they are without the effects of each of GROUPS. */
@@ -66,11 +66,12 @@ export function pass(
   let count = 0;
   prices((priced) => {
     const variance = last.noise[priced.noise] ?? 1;
-    const error = priced.logPrice - expected(last.fit, priced);
+    const ofGroups = groupsOf(groups, priced);
+    const error = priced.logPrice - expected(last.fit, priced, ofGroups);
     const weight = weightOf(weighing, error ** 2 / variance);
     squares[priced.noise] = (squares[priced.noise] ?? 0) + weight * error ** 2;
     weights[priced.noise] = (weights[priced.noise] ?? 0) + weight;
-    addSale(sums, priced, weight / variance, priced.logPrice - groupsOf(groups, priced));
+    addSale(sums, priced, weight / variance, priced.logPrice - ofGroups);
     count += 1;
   });
   fillShared(sums, sharedOf(factors));
@@ -94,15 +95,15 @@ export function pass(
 /** Measures the errors of prices against what the others predict. */
 export function measure({ noises }: Coding, state: State, prices: Visit): State {
   const left = new Errors(noises);
-  const { fit } = state;
+  const { fit, noise } = state;
   prices((priced) => {
     const error = priced.logPrice - expected(fit, priced);
     const unsure = uncertainty(fit, priced);
     const others = 1 - leverageOf(state, priced, unsure);
     // Without the price itself, the others are less sure of it.
-    left.add(priced.noise, error / others, ((state.noise[priced.noise] ?? 1) * (1 - others)) / others);
+    left.add(priced.noise, error / others, ((noise[priced.noise] ?? 1) * (1 - others)) / others);
   });
-  return { ...state, left };
+  return { ...state, known: left.quantiles(noise) };
 }
 
 function weightOf(weighing: Weighing, square: number): number {
@@ -129,13 +130,12 @@ function noiseOf(squares: Float64Array, weights: Float64Array, freedom: number):
 }
 
 /**
- * The quantiles that make intervals. A known price has the quantiles of errors that leave out the price itself. A price to
- * come has the mean of these and of those of the back-test: the back-test knew its cars from fewer prices, so that it shows
- * how far prices drift, and the others how far apart cars lie that are known as well as now.
+ * The quantiles of a price to come: the mean of those of known prices, whose errors leave out the price itself, and of those
+ * of the back-test. The back-test knew its cars from fewer prices, so that it shows how far prices drift, and the others how
+ * far apart cars lie that are known as well as now.
  */
-export function quantilesOf({ noise, left, judged }: State, isToCome = true): QuantilesOf {
-  const known = left.quantiles(noise);
-  if (!isToCome || !judged.areEnough) return known;
+export function quantilesToCome({ noise, known, judged }: State): QuantilesOf {
+  if (!judged.areEnough) return known;
   const later = judged.quantiles(noise);
   return known.map((quantiles, at) => quantiles.map((own, i) => (own + (later[at]?.[i] ?? own)) / 2));
 }
@@ -148,10 +148,11 @@ export function judgeMonth(
   append: (values: number[]) => void,
 ): State {
   const { fit, sums, noise, judged, gains } = state;
-  const ofErrors = quantilesOf(state);
+  const ofErrors = quantilesToCome(state);
   const row: number[] = [];
   rows.priced([month, month + 1])((priced) => {
-    const middle = expected(fit, priced);
+    const ofGroups = groupsOf(fit.groups, priced);
+    const middle = expected(fit, priced, ofGroups);
     const variance = noise[priced.noise] ?? 1;
     const unsure = uncertainty(fit, priced);
     const deviation = Math.sqrt(variance + unsure);
@@ -167,17 +168,17 @@ export function judgeMonth(
     judged.add(priced.noise, error, unsure);
     if (Math.abs(error) >= FARTHEST * deviation) return;
     addGains(gains, fit.groups, priced, error);
-    addSale(sums, priced, 1 / variance, priced.logPrice - groupsOf(fit.groups, priced));
+    addSale(sums, priced, 1 / variance, priced.logPrice - ofGroups);
   });
   fillShared(sums, sharedOf(factors));
   return { ...state, fit: solve(sums, factors, tree, fit) };
 }
 
 /** Adds the squared error of a price, and how much larger it is without the effect of each of its groups. */
-function addGains(gains: State['gains'], { effect }: GroupEffects, priced: PricedRow, error: number): void {
+function addGains(gains: State['gains'], effects: GroupEffects, priced: PricedRow, error: number): void {
   gains.squares += error ** 2;
   for (let kind = 0; kind < GROUPS.length; kind += 1) {
-    const own = (effect[kind]?.[priced.groups[kind] ?? -1] ?? 0) * (priced.times[kind] ?? 0);
+    const own = groupOf(effects, priced, kind);
     const gain = own ** 2 + 2 * own * error;
     gains.ofGroups[kind] = (gains.ofGroups[kind] ?? 0) + gain;
     gains.squaresOfGroups[kind] = (gains.squaresOfGroups[kind] ?? 0) + gain ** 2;

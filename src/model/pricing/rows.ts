@@ -5,15 +5,15 @@ import {
   type Block,
   copyRow,
   emptyBlock,
-  emptyRow,
   isPriced,
   monthAt,
   type PricedRow,
+  type ReadRow,
   ROWS,
   readBlocks,
-  readRow,
+  rowReader,
 } from './blocks.js';
-import { type Factor, sharedOf } from './design.js';
+import type { Factor } from './design.js';
 
 /** Visits lots of a market in the order of their SELECT. */
 export type Visit = (visit: (row: PricedRow) => void) => void;
@@ -43,7 +43,7 @@ export async function writeRows(
     remove(path);
   };
   try {
-    const shared = sharedOf(factors);
+    const read = rowReader(factors);
     const prices: number[] = [];
     const written: Written[] = [];
     for await (const block of readBlocks(connection, sql, factors)) {
@@ -56,16 +56,16 @@ export async function writeRows(
       /** Prices by month. */
       prices,
       /** All lots, also those without a price. */
-      all: (visit: (row: PricedRow) => void) => visitBlocks(fileBlocks(file, written), shared, visit),
+      all: (visit: (row: PricedRow) => void) => visitBlocks(fileBlocks(file, written), read, visit),
       /** The lots with a price of some months. */
       priced:
         (months: Months): Visit =>
         (visit) =>
-          visitBlocks(fileBlocks(file, written, months), shared, visit, months),
+          visitBlocks(fileBlocks(file, written, months), read, visit, months),
       /** One in so many of them, held in memory. */
       sample(months: Months, every: number): Visit {
         const held = sampleOf(fileBlocks(file, written, months), every);
-        return (visit) => visitBlocks(held, shared, visit, months);
+        return (visit) => visitBlocks(held, read, visit, months);
       },
       /** Removes the file. */
       close,
@@ -94,28 +94,21 @@ function* fileBlocks(
 /** Reads lots of blocks one after the other; without months, also those without a price. */
 function visitBlocks(
   blocks: Iterable<Block>,
-  shared: readonly number[],
+  read: ReadRow,
   visit: (row: PricedRow) => void,
   months?: Months,
 ): void {
-  const row = emptyRow(shared);
-  for (const block of blocks) visitBlock(block, row, visit, months);
+  for (const block of blocks) visitBlock(block, read, visit, months);
 }
 
 /** A function of its own, which is compiled once for all blocks. */
-function visitBlock(
-  block: Block,
-  row: ReturnType<typeof emptyRow>,
-  visit: (row: PricedRow) => void,
-  months?: Months,
-): void {
+function visitBlock(block: Block, read: ReadRow, visit: (row: PricedRow) => void, months?: Months): void {
   for (let at = 0; at < block.count; at += 1) {
     if (months !== undefined) {
       const month = monthAt(block, at);
       if (month < months[0] || month >= months[1] || !isPriced(block, at)) continue;
     }
-    readRow(block, at, row);
-    visit(row);
+    visit(read(block, at));
   }
 }
 

@@ -42,8 +42,7 @@ export function addSale(
   logPrice: number,
 ): void {
   if (weight === 0) return;
-  const { model } = row;
-  const { index, share, count } = row.own;
+  const { model, index, share, count } = row;
   const size = right.length;
   leaves.weight[model] = (leaves.weight[model] ?? 0) + weight;
   leaves.price[model] = (leaves.price[model] ?? 0) + weight * logPrice;

@@ -24,19 +24,31 @@ export interface FittedNodes {
   /** The weight of its own sales in its effect is `share` for each unit of theirs; that of its parent is `lean`. */
   readonly share: Float64Array;
   readonly lean: Float64Array;
-  /** How the errors of the coefficients reach its effect; computed when first needed. */
-  readonly reach: (Reach | undefined)[];
+  readonly reach: Reach;
 }
 
-/** The effect of a node falls by `follows` if the coefficients rise by 1. */
+/**
+ * How the errors of the coefficients reach the effects of nodes, each computed when first needed. The effect of a node falls
+ * by `follows` if the coefficients rise by 1.
+ */
 export interface Reach {
-  /** covariance × follows. */
-  readonly vector: Float64Array;
+  /** Whether a node is computed: 0 or 1. */
+  readonly isKnown: Uint8Array;
+  /** covariance × follows, node by node. */
+  readonly vectors: Float64Array;
   /** follows × covariance × follows. */
-  readonly scalar: number;
+  readonly scalar: Float64Array;
   /** Sum of the vector at the coefficients that all lots have. */
-  readonly ofShared: number;
+  readonly ofShared: Float64Array;
 }
+
+/** The reach of nodes before any is computed. */
+export const emptyReach = (size: number, nodes: number): Reach => ({
+  isKnown: new Uint8Array(nodes),
+  vectors: new Float64Array(nodes * size),
+  scalar: new Float64Array(nodes),
+  ofShared: new Float64Array(nodes),
+});
 
 /** Depths of a tree. */
 export const DEPTHS = 3;
@@ -150,5 +162,5 @@ export function fitNodes(
     effect[node] = own * rest + leant * (effect[parent] ?? 0);
     variance[node] = own + leant ** 2 * (variance[parent] ?? 0);
   }
-  return { effect, variance, sums, share, lean, reach: Array(tree.length) };
+  return { effect, variance, sums, share, lean, reach: emptyReach(coefficients.length, tree.length) };
 }

@@ -1,7 +1,11 @@
-/** matrix × terms × factor, of a symmetric matrix; four terms in one sweep over the vector. */
-export function spreadOf(matrix: Float64Array, terms: Float64Array, factor: number): Float64Array {
+/** Adds matrix × terms × factor, of a symmetric matrix, to a vector; four terms in one sweep over it. */
+export function addProduct(
+  vector: Float64Array,
+  matrix: Float64Array,
+  terms: Float64Array,
+  factor: number,
+): void {
   const size = terms.length;
-  const vector = new Float64Array(size);
   const used = new Int32Array(size);
   let count = 0;
   for (let at = 0; at < size; at += 1) {
@@ -23,7 +27,6 @@ export function spreadOf(matrix: Float64Array, terms: Float64Array, factor: numb
         ofC * (matrix[lineC + at] ?? 0) +
         ofD * (matrix[lineD + at] ?? 0);
   }
-  return vector;
 }
 
 /** The sum of a vector at some places. */

@@ -1,12 +1,12 @@
 import { type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
-import { type Factor, GROUPS, REFERENCES, SEGMENTS } from './design.js';
+import { type Factor, GROUPS, isShared, LEVEL_FACTORS, REFERENCES, SEGMENTS } from './design.js';
 import { quantilesAt } from './errors.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
 import { groupOf } from './groups.js';
 import { setIntervals } from './intervals.js';
-import { isUsed, leverageOf, quantilesOf, type State } from './passes.js';
+import { isUsed, leverageOf, quantilesToCome, type State } from './passes.js';
 
 /** Number of factors that are listed with an estimate. */
 export const DRIVERS = 5;
@@ -18,11 +18,10 @@ export async function writeEstimates(
   state: State,
   market: number,
 ): Promise<void> {
-  const { fit, noise } = state;
-  const [known, toCome] = [quantilesOf(state, false), quantilesOf(state)];
-  const setDrivers = driversOf(fit, factors);
+  const { fit, noise, known } = state;
+  const toCome = quantilesToCome(state);
+  const effectsOn = effectReader(fit, factors);
   const levels = indexLevels(factors, fit);
-  const stateOf = effectOf(factors, fit, 'state');
   const estimates = await openNumbers(connection, 'estimates', market);
   const row: number[] = [];
   rows.all((priced) => {
@@ -50,9 +49,10 @@ export async function writeEstimates(
     row[6] = used || isToCome ? 0 : 1;
     row[7] = fit.nodes.sums.weight[make] ?? 0;
     row[8] = canBeBought ? buyNowShare : Number.NaN;
-    row[9] = stateOf(priced) + groupOf(fit.groups, priced, BRANCH);
+    const effects = effectsOn(priced);
+    row[9] = (effects.effects[STATE] ?? 0) + groupOf(fit.groups, priced, BRANCH);
     row[10] = groupOf(fit.groups, priced, SELLER);
-    setDrivers(row, priced);
+    setDrivers(row, effects);
     estimates.append(row);
     if (used) levels.add(priced, error, variance);
   });
@@ -60,54 +60,53 @@ export async function writeEstimates(
   await writeNumbers(connection, 'index', market, levels.rows());
 }
 
+/** Positions among the factors, which begin with LEVEL_FACTORS, and among GROUPS. */
+const STATE = LEVEL_FACTORS.indexOf('state');
 const BRANCH = GROUPS.findIndex(({ name }) => name === 'branch');
 const SELLER = GROUPS.findIndex(({ name }) => name === 'seller');
-
-/** The effect of a factor on a lot against the mean of all prices. */
-function effectOf(
-  factors: readonly Factor[],
-  { coefficients, means }: Fit,
-  name: string,
-): (priced: PricedRow) => number {
-  const { offset = 0, levels = [] } = factors.find((factor) => factor.name === name) ?? {};
-  const own = coefficients.subarray(offset, offset + levels.length);
-  const mean = own.reduce((sum, effect, i) => sum + effect * (means[offset + i] ?? 0), 0);
-  return ({ index, count }) => {
-    let sum = -mean;
-    for (let i = 0; i < count; i += 1) sum += own[(index[i] ?? 0) - offset] ?? 0;
-    return sum;
-  };
-}
 
 /** Position of the first driver in a row of the table `estimates`. */
 const FIRST_DRIVER = 11;
 
-/** Sets the factors that move an estimate furthest from the mean of all prices: their coefficients and effects. */
-function driversOf(fit: Fit, factors: readonly Factor[]): (row: number[], priced: PricedRow) => void {
-  const places = Int32Array.from(factors.flatMap(({ levels }, i) => levels.map(() => i)));
-  const means = factors.map(({ offset, levels }) =>
-    levels.reduce((sum, _, i) => sum + (fit.means[offset + i] ?? 0) * (fit.coefficients[offset + i] ?? 0), 0),
-  );
+/** The effect of each factor on a lot against the mean of all prices, and the last of its coefficients that the lot has. */
+interface Effects {
+  readonly effects: Float64Array;
+  readonly coefficients: Int32Array;
+}
+
+/** Gives the effects of the factors on a lot, which the next lot overwrites. */
+function effectReader(fit: Fit, factors: readonly Factor[]): (priced: PricedRow) => Effects {
+  const places = Int32Array.from([0, ...factors.flatMap(({ levels }, i) => levels.map(() => i))]);
+  // A level that all lots have is their mean, and no term of a row.
+  const means = Float64Array.from(factors, (factor) => (isShared(factor) ? 0 : meanOf(factor, fit)));
+  const offsets = Int32Array.from(factors, ({ offset }) => offset);
   const effects = new Float64Array(factors.length);
-  const touched = new Int32Array(factors.length);
-  return (row, priced) => {
-    for (let i = 0; i < effects.length; i += 1) {
-      effects[i] = -(means[i] ?? 0);
-      touched[i] = factors[i]?.offset ?? 0;
+  const coefficients = new Int32Array(factors.length);
+  const found = { effects, coefficients };
+  return ({ index, share, count }) => {
+    for (let i = 0; i < effects.length; i += 1) effects[i] = -(means[i] ?? 0);
+    coefficients.set(offsets);
+    for (let i = 1; i < count; i += 1) {
+      const at = index[i] ?? 0;
+      const place = places[at] ?? 0;
+      coefficients[place] = at;
+      effects[place] = (effects[place] ?? 0) + (share[i] ?? 0) * (fit.coefficients[at] ?? 0);
     }
-    for (let i = 1; i < priced.count; i += 1) {
-      const at = priced.index[i] ?? 0;
-      const place = places[at - 1] ?? 0;
-      touched[place] = at;
-      effects[place] = (effects[place] ?? 0) + (priced.share[i] ?? 0) * (fit.coefficients[at] ?? 0);
-    }
-    for (let driver = 0; driver < DRIVERS; driver += 1) {
-      const best = furthest(effects);
-      row[FIRST_DRIVER + 2 * driver] = touched[best] ?? 0;
-      row[FIRST_DRIVER + 2 * driver + 1] = effects[best] ?? 0;
-      effects[best] = 0;
-    }
+    return found;
   };
+}
+
+const meanOf = ({ offset, levels }: Factor, { coefficients, means }: Fit): number =>
+  levels.reduce((sum, _, i) => sum + (means[offset + i] ?? 0) * (coefficients[offset + i] ?? 0), 0);
+
+/** Sets the factors that move an estimate furthest from the mean of all prices: their coefficients and effects. */
+function setDrivers(row: number[], { effects, coefficients }: Effects): void {
+  for (let driver = 0; driver < DRIVERS; driver += 1) {
+    const best = furthest(effects);
+    row[FIRST_DRIVER + 2 * driver] = coefficients[best] ?? 0;
+    row[FIRST_DRIVER + 2 * driver + 1] = effects[best] ?? 0;
+    effects[best] = 0;
+  }
 }
 
 /** The position of the effect that is furthest from 0. */
@@ -131,11 +130,13 @@ function indexLevels(factors: readonly Factor[], { coefficients }: Fit) {
   return {
     add({ segments, month }: PricedRow, error: number, variance: number): void {
       const level = error + (coefficients[offset + month] ?? 0);
-      for (const [segment, ofCodes] of sums.entries()) {
-        const code = segments[segment] ?? 0;
-        const sum = ofCodes[code] ?? new Float64Array(3 * levels.length);
-        ofCodes[code] = sum;
-        const at = 3 * month;
+      const at = 3 * month;
+      for (let segment = 0; segment <= SEGMENTS.length; segment += 1) {
+        const ofCodes = sums[segment] ?? [];
+        // All prices have one code.
+        const code = segment < SEGMENTS.length ? (segments[segment] ?? 0) : 0;
+        ofCodes[code] ??= new Float64Array(3 * levels.length);
+        const sum = ofCodes[code];
         sum[at] = (sum[at] ?? 0) + 1 / variance;
         sum[at + 1] = (sum[at + 1] ?? 0) + level / variance;
         sum[at + 2] = (sum[at + 2] ?? 0) + 1;
@@ -219,26 +220,29 @@ type Numbers = readonly (number | string)[];
 export async function openNumbers(connection: DuckDBConnection, table: string, market: number) {
   const appender = await connection.createAppender(table, 'main', 'fit');
   const types = Array.from({ length: appender.columnCount }, (_, i) => appender.columnType(i));
-  const [markets = [], ...columns] = types.map((): (number | string | null)[] => []);
+  const chunk = DuckDBDataChunk.create(types, CHUNK);
+  const [markets, ...columns] = types.map((_, i) => chunk.getColumnVector(i));
+  for (let at = 0; at < CHUNK; at += 1) markets?.setItem(at, market);
+  let count = 0;
   const flush = (): void => {
-    const chunk = DuckDBDataChunk.create(types, markets.length);
-    for (const [i, column] of [markets, ...columns].entries()) {
-      chunk.setColumnValues(i, column);
-      column.length = 0;
-    }
+    markets?.flush();
+    for (const column of columns) column.flush();
     appender.appendDataChunk(chunk);
+    count = 0;
   };
   return {
     append: (row: Numbers): void => {
-      markets.push(market);
       for (let i = 0; i < columns.length; i += 1) {
-        const value = row[i] ?? null;
-        columns[i]?.push(Number.isNaN(value) ? null : value);
+        const value = row[i] ?? Number.NaN;
+        if (Number.isNaN(value)) columns[i]?.setItem(count, null);
+        else columns[i]?.setItem(count, value);
       }
-      if (markets.length === CHUNK) flush();
+      count += 1;
+      if (count === CHUNK) flush();
     },
     /** Makes the rows visible to queries. */
     close: (): void => {
+      chunk.rowCount = count;
       flush();
       appender.closeSync();
     },

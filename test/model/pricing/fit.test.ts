@@ -34,19 +34,13 @@ function saleOf(i: number): PricedRow {
     },
   );
   const all = [[0, 1] as const, ...terms];
-  const own = {
+  return {
+    ...{ lot: i, model: i % 4, noise: 0, month: 0, logPrice: 8 + unit(50) },
     index: Int32Array.from(all, ([at]) => at),
     share: Float64Array.from(all, ([, weight]) => weight),
     count: all.length,
-  };
-  return {
-    ...{ lot: i, model: i % 4, noise: 0, month: 0, logPrice: 8 + unit(50) },
-    ...{
-      ...own,
-      own,
-      segments: new Int32Array(),
-      ...{ groups: new Int32Array(), times: new Float64Array() },
-    },
+    segments: new Int32Array(),
+    ...{ groups: new Int32Array(), times: new Float64Array() },
     ...{ logBuyNow: Number.NaN, buyNowShare: 0 },
   };
 }
