@@ -66,9 +66,14 @@ function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>, compute
   }));
 }
 
+/** Names of Hadoop for the ways of encryption. */
+const ENCRYPTIONS = { AES256: 'SSE-S3', 'aws:kms': 'SSE-KMS', 'aws:kms:dsse': 'DSSE-KMS' } as const;
+
 /** Settings of Spark for a mirror. It finds credentials by itself, in the environment or on the machine. */
-function confOf({ endpoint, region, pathStyle }: Config['publish']): SparkConf {
+function confOf({ endpoint, region, pathStyle, encryption, kmsKey }: Config['publish']): SparkConf {
   return {
+    ...(encryption && { 'spark.hadoop.fs.s3a.encryption.algorithm': ENCRYPTIONS[encryption] }),
+    ...(kmsKey && { 'spark.hadoop.fs.s3a.encryption.key': kmsKey }),
     ...(endpoint === undefined ? {} : { 'spark.hadoop.fs.s3a.endpoint': endpoint }),
     ...(region === undefined ? {} : { 'spark.hadoop.fs.s3a.endpoint.region': region }),
     ...(pathStyle ? { 'spark.hadoop.fs.s3a.path.style.access': true } : {}),
