@@ -156,3 +156,28 @@ describeWith(['servers'], 'files in parts', () => {
     await assertWhole('encrypted');
   });
 });
+
+describeWith(['servers'], 'a key that a service refuses', () => {
+  afterAll(() => vi.unstubAllEnvs());
+
+  it.each<ServerName>(['minio', 'versitygw'])('is told apart from a missing bucket, by %s', async (name) => {
+    const server = await startS3(name);
+    const errorOf = async (key: string | undefined, secret: string | undefined, bucket = server.bucket) => {
+      vi.stubEnv('AWS_ACCESS_KEY_ID', key);
+      vi.stubEnv('AWS_SECRET_ACCESS_KEY', secret);
+      const place = { to: `s3://${bucket}/keys`, endpoint: server.endpoint, region: 'us-east-1' };
+      const more = { pathStyle: true, concurrency: 1, landing: false };
+      const store = await openStore({ ...place, ...more }, new AbortController().signal);
+      return store.list('files/').catch((error: unknown) => error);
+    };
+    const { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: secret } = server.env;
+    const refused = (hint: RegExp) => ({ code: 'MIRROR_REFUSED', hint: expect.stringMatching(hint) });
+    expect(await errorOf('nobody', secret)).toMatchObject(refused(/does not know the access key/));
+    expect(await errorOf(key, 'wrong')).toMatchObject(refused(/the secret is that of another one/));
+    expect(await errorOf(key, secret, 'nowhere')).toMatchObject({
+      ...{ code: 'MIRROR_NOT_FOUND', hint: expect.stringContaining('make the bucket') },
+    });
+    expect(await errorOf(key, secret)).toEqual(new Map());
+    await server.close();
+  });
+});
