@@ -67,10 +67,10 @@ function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>, compute
 }
 
 /** Names of Hadoop for the ways of encryption. */
-const ENCRYPTIONS = { AES256: 'SSE-S3', 'aws:kms': 'SSE-KMS', 'aws:kms:dsse': 'DSSE-KMS' } as const;
+const ENCRYPTIONS = { AES256: 'AES256', 'aws:kms': 'SSE-KMS', 'aws:kms:dsse': 'DSSE-KMS' } as const;
 
 /** Settings of Spark for a mirror. It finds credentials by itself, in the environment or on the machine. */
-function confOf({ endpoint, region, pathStyle, encryption, kmsKey }: Config['publish']): SparkConf {
+export function confOf({ endpoint, region, pathStyle, encryption, kmsKey }: Config['publish']): SparkConf {
   return {
     ...(encryption && { 'spark.hadoop.fs.s3a.encryption.algorithm': ENCRYPTIONS[encryption] }),
     ...(kmsKey && { 'spark.hadoop.fs.s3a.encryption.key': kmsKey }),
