@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import { partitionOf } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
-import { readMirror, readRecord, TABLES } from '../mirror/layout.js';
+import { MODELS, readMirror, readRecord, TABLES } from '../mirror/layout.js';
 import type { SparkTable } from '../model/spark-models.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import type { SparkConf } from '../spark/script.js';
@@ -55,7 +55,7 @@ export async function pushedSource(
       .filter(({ path }) => path.startsWith(`${table.name}/`))
       .map(({ object }) => basename(object)),
   }));
-  return { id, tables, target: `${url}/models/${id}`, conf: confOf(place) };
+  return { id, tables, target: `${url}/${MODELS}${id}`, conf: confOf(place) };
 }
 
 /** The tables of a snapshot, and those of its marts that are not computed anew. */
@@ -66,9 +66,14 @@ function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>, compute
   }));
 }
 
+/** Names of Hadoop for the ways of encryption. */
+const ENCRYPTIONS = { AES256: 'AES256', 'aws:kms': 'SSE-KMS', 'aws:kms:dsse': 'DSSE-KMS' } as const;
+
 /** Settings of Spark for a mirror. It finds credentials by itself, in the environment or on the machine. */
-function confOf({ endpoint, region, pathStyle }: Config['publish']): SparkConf {
+export function confOf({ endpoint, region, pathStyle, encryption, kmsKey }: Config['publish']): SparkConf {
   return {
+    ...(encryption && { 'spark.hadoop.fs.s3a.encryption.algorithm': ENCRYPTIONS[encryption] }),
+    ...(kmsKey && { 'spark.hadoop.fs.s3a.encryption.key': kmsKey }),
     ...(endpoint === undefined ? {} : { 'spark.hadoop.fs.s3a.endpoint': endpoint }),
     ...(region === undefined ? {} : { 'spark.hadoop.fs.s3a.endpoint.region': region }),
     ...(pathStyle ? { 'spark.hadoop.fs.s3a.path.style.access': true } : {}),

@@ -50,6 +50,14 @@ export function placeProblem(given: string): string | undefined {
     : 'its prefix has an empty name, or characters other than letters, digits and . _ = + -';
 }
 
+/** What is wrong with the storage class of objects; undefined if nothing is. */
+export function storageProblem(given: string): string | undefined {
+  if (!/^[A-Z][A-Z0-9_]*$/.test(given)) return 'it is no name such as STANDARD_IA';
+  return ['GLACIER', 'DEEP_ARCHIVE'].includes(given)
+    ? 'its objects must be restored before anybody can read them; GLACIER_IR and INTELLIGENT_TIERING can be read at once'
+    : undefined;
+}
+
 /** Whether the place of lineage events is a URL; otherwise it is a file. */
 export function isUrl(place: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(place);

@@ -8,6 +8,7 @@ import {
   LOCAL,
   lineageProblem,
   placeProblem,
+  storageProblem,
   webProblem,
 } from './problems.js';
 import sentences from './settings.json' with { type: 'json' };
@@ -46,7 +47,7 @@ const text = (what: string, problemOf: (given: string) => string | undefined = (
 const name = (what: string) => z.string(takes(what)).min(1, takes(what));
 const yes = () => z.union([z.boolean(), z.stringbool()], takes('true or false')).default(false);
 const oneOf = <const T extends readonly string[]>(...names: T) =>
-  z.enum(names, takes(names.join(', ').replace(/, (\w+)$/, ' or $1')));
+  z.enum(names, takes(names.join(', ').replace(/, ([\w:]+)$/, ' or $1')));
 /** A list; one text has its elements between separators. */
 const list = <T extends z.ZodType>(separator: RegExp, of: T, what: string) =>
   z.preprocess(
@@ -133,6 +134,9 @@ export const settings = z.strictObject({
       pathStyle: yes(),
       concurrency: whole(1, 64).default(8),
       landing: yes(),
+      encryption: oneOf('AES256', 'aws:kms', 'aws:kms:dsse').optional(),
+      kmsKey: name('the id or ARN of a key of KMS').optional(),
+      storageClass: text('the name of a storage class, such as STANDARD_IA', storageProblem).optional(),
       /** Iceberg REST catalog that every push updates; its token comes from LOTLAKE_CATALOG_TOKEN alone. */
       catalog: group(
         {
@@ -146,7 +150,11 @@ export const settings = z.strictObject({
       ).optional(),
     },
     '{"to": "s3://bucket/prefix"}',
-  ).prefault({}),
+  )
+    .prefault({})
+    .refine(({ encryption = '', kmsKey }) => kmsKey === undefined || encryption.startsWith('aws:kms'), {
+      ...{ path: ['kmsKey'], error: ': only publish.encryption aws:kms or aws:kms:dsse uses a key' },
+    }),
   metrics: text('the path of a file that ends with .prom', (given) =>
     given.endsWith('.prom') ? undefined : 'its name does not end with .prom, so that no collector reads it',
   ).optional(),

@@ -10,13 +10,18 @@ export type Heads = ReadonlyMap<string, string>;
 
 const textsSchema = z.record(z.string(), z.string());
 
+/** The gzipped object that stores heads: its name and its content. */
+export function objectOf(heads: Heads) {
+  const body = gzipSync(JSON.stringify(Object.fromEntries(heads)));
+  return { name: `${FILES}${createHash('sha256').update(body).digest('hex')}`, body };
+}
+
 /**
- * Stores heads in one gzipped object before the switch, and returns its name. If a push dies after its switch, nothing is
- * lost: `current.json` names this object, and the next push writes the missing heads.
+ * Stores heads in one object before the switch, and returns its name. If a push dies after its switch, nothing is lost:
+ * `current.json` names this object, and the next push writes the missing heads.
  */
 export async function stageHeads(store: ObjectStore, heads: Heads): Promise<string> {
-  const body = gzipSync(JSON.stringify(Object.fromEntries(heads)));
-  const name = `${FILES}${createHash('sha256').update(body).digest('hex')}`;
+  const { name, body } = objectOf(heads);
   await store.send(name, body);
   return name;
 }

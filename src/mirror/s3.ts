@@ -1,21 +1,16 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout } from 'node:timers/promises';
 import type { PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
 import { remove, streamNew } from '../config/owned.js';
 import { bucketOf } from '../config/problems.js';
 import { proxyOf } from '../extract/proxy.js';
 import type { MirrorPlace } from './layout.js';
-import { explain, isTemporary } from './s3-error.js';
-import type { Listed, ObjectStore } from './store.js';
-
-/** Most attempts of a request. */
-const ATTEMPTS = 5;
-/** Milliseconds before the second attempt. */
-const FIRST_WAIT = 200;
+import { explain } from './s3-error.js';
+import { type PartSizes, SIZES, sendInParts } from './s3-parts.js';
+import { ATTEMPTS, retrying, sendStream } from './s3-stream.js';
+import type { Content, Listed, ObjectStore } from './store.js';
 
 /** Milliseconds to connect, and without a byte on an open connection. */
 const TIMES = { connectionTimeout: 10_000, socketTimeout: 120_000 };
@@ -24,8 +19,13 @@ const TIMES = { connectionTimeout: 10_000, socketTimeout: 120_000 };
  * Opens a place of an S3 service. The SDK is loaded here, and finds credentials as usual: in the environment, in its files,
  * or from the machine. No request is sent yet.
  * @param signal ends every request once it is aborted
+ * @param sizes by which files are sent in parts
  */
-export async function openStore(place: MirrorPlace, signal: AbortSignal): Promise<ObjectStore> {
+export async function openStore(
+  place: MirrorPlace,
+  signal: AbortSignal,
+  sizes: PartSizes = SIZES,
+): Promise<ObjectStore> {
   // The SDK warns users of older versions of Node that its next releases will not run there.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
@@ -43,8 +43,17 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
       if (error instanceof sdk.NoSuchKey) return undefined;
       throw error;
     });
+  const encryption = { ServerSideEncryption: place.encryption, SSEKMSKeyId: place.kmsKey };
+  // Services have classes of their own names.
+  const StorageClass = place.storageClass as PutObjectCommandInput['StorageClass'];
   const put = (name: string, input: Omit<PutObjectCommandInput, 'Bucket' | 'Key'>) =>
-    send(new sdk.PutObjectCommand({ Bucket, Key: prefix + name, ...input }), stop);
+    send(new sdk.PutObjectCommand({ Bucket, Key: prefix + name, ...encryption, ...input }), stop);
+  const sendWhole = (name: string, path: string, { bytes, sha256 }: Content) => {
+    const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
+    return sendStream(signal, path, {}, (Body) =>
+      put(name, { Body, ContentLength: bytes, ChecksumSHA256, StorageClass }),
+    );
+  };
   return {
     ...{ place: place.to.replace(/\/+$/, ''), concurrency: place.concurrency, signal },
     list: (below) =>
@@ -69,21 +78,13 @@ export async function openStore(place: MirrorPlace, signal: AbortSignal): Promis
           return found?.Body instanceof Readable ? writeBody(found.Body, path) : undefined;
         }),
       ),
-    sendFile: (name, path, { bytes, sha256 }) =>
-      explained(
-        () =>
-          retrying(signal, async () => {
-            const file = await open(path);
-            try {
-              const Body = file.createReadStream({ autoClose: false });
-              const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
-              await put(name, { Body, ContentLength: bytes, ChecksumSHA256 });
-            } finally {
-              await file.close();
-            }
-          }),
-        path,
-      ),
+    sendFile: (name, path, content) =>
+      explained(async () => {
+        const target = { Bucket, Key: prefix + name, ...encryption, StorageClass };
+        const sending = { sdk, send, signal: stop.abortSignal };
+        if (content.bytes > sizes.largest) await sendInParts(sending, target, path, content, sizes.part);
+        else await sendWhole(name, path, content);
+      }, path),
     send: (name, Body) =>
       explained(async () => {
         await put(name, { Body });
@@ -141,18 +142,6 @@ async function agentOf(url: string) {
   if (proxy === undefined) return connections;
   const { HttpsProxyAgent } = await import('https-proxy-agent');
   return new HttpsProxyAgent(proxy, { ...connections, keepAlive: true });
-}
-
-/** Retries work with a stream, which the SDK does not, because a stream cannot be sent or read twice. */
-async function retrying<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (signal.aborted || attempt === ATTEMPTS || !isTemporary(error)) throw error;
-      await setTimeout(FIRST_WAIT * 2 ** (attempt - 1), undefined, { signal });
-    }
-  }
 }
 
 /** Codes of a conditional write that came too late. With If-Match, a missing object counts, too. */

@@ -1,11 +1,13 @@
 import { killPoint } from '../config/kill-point.js';
 import { version } from '../config/package-root.js';
 import { planSnapshots, type Retention } from '../lake/vacuum-plan.js';
-import { type Heads, headObjects, readHeads, stageHeads, writeHeads } from './heads.js';
+import { ID } from '../land/pass.js';
+import { type Heads, headObjects, objectOf, readHeads, stageHeads, writeHeads } from './heads.js';
 import {
   assertNoVacuum,
   type Current,
   FILES,
+  MODELS,
   readMirror,
   readRecord,
   recordName,
@@ -54,11 +56,14 @@ export async function vacuumMirror(vacuuming: Vacuuming) {
   const gone = new Set(removals.map(({ snapshot_id }) => snapshot_id));
   const kept = mirror.current.snapshots.filter(({ snapshot_id }) => !gone.has(snapshot_id));
   const records = await forEach(store, kept, ({ snapshot_id }) => readRecord(store, snapshot_id));
-  const switched = isDryRun ? mirror : await switchToKept(mirror, kept, vacuuming);
+  const heads = await headsOfKept(store, mirror.current, kept);
+  const switched = isDryRun ? mirror : await switchToKept(mirror, kept, heads, vacuuming);
   killPoint('mirror.vacuum-switched');
   const objects = await listAll(store);
-  const heads = await readHeads(store, switched.current);
-  const unnamed = planObjects(objects, namesOf(records, switched.current, heads), now());
+  // A dry run has not written the heads.
+  for (const name of heads.objects) if (!objects.has(name)) objects.set(name, { bytes: 0, modified: now() });
+  const named = new Set([...namesOf(records), ...heads.objects, ...modelsOf(objects, kept)]);
+  const unnamed = planObjects(objects, named, now());
   const removed = isDryRun ? unnamed : await removeAll(unnamed, switched, vacuuming);
   return {
     ...{ place: store.place, snapshots: removals, objects: removed.length },
@@ -78,16 +83,24 @@ function planRemovals({ snapshot_id: current, snapshots }: Current, keep: Vacuum
   return planSnapshots(all, facts, keep).map(({ what, reason }) => ({ snapshot_id: what.id, reason }));
 }
 
+/** The heads that a mirror has without the other snapshots, and the names of all objects that they are written to. */
+async function headsOfKept(store: ObjectStore, current: Current, snapshots: Current['snapshots']) {
+  const before = await readHeads(store, current);
+  const isSame = snapshots.length === current.snapshots.length;
+  const kept = snapshots.map(({ snapshot_id }) => snapshot_id);
+  const heads = isSame ? before : retainHeads(store, before, kept);
+  const name = isSame ? current.heads : objectOf(heads).name;
+  return { heads, isSame, objects: [...headObjects({ heads: name }), ...heads.keys()] };
+}
+
 /** Removes the other snapshots from `current.json` and from the metadata of the tables. */
 async function switchToKept(
   mirror: Switched,
   snapshots: Current['snapshots'],
+  { heads: texts, isSame }: { readonly heads: Heads; readonly isSame: boolean },
   { store, now }: Vacuuming,
 ): Promise<Switched> {
-  const before = await readHeads(store, mirror.current);
-  const isSame = snapshots.length === mirror.current.snapshots.length;
-  const kept = snapshots.map(({ snapshot_id }) => snapshot_id);
-  const heads = isSame ? mirror.current.heads : await stageHeads(store, retainHeads(store, before, kept));
+  const heads = isSame ? mirror.current.heads : await stageHeads(store, texts);
   const until = new Date(now().getTime() + AT_WORK).toISOString();
   const facts = { lotlake_version: version, switched_at: now().toISOString(), vacuum_until: until };
   const switched = await switchTo(store, { ...mirror.current, ...facts, snapshots, heads }, mirror);
@@ -96,20 +109,27 @@ async function switchToKept(
   return switched;
 }
 
-/** All objects except landing. */
+/** All objects except landing and the files of a REST catalog. */
 async function listAll(store: ObjectStore): Promise<Map<string, Listed>> {
-  const lists = [await store.list(TABLES), await store.list(FILES), await store.list(SNAPSHOTS)];
-  return new Map(lists.flatMap((list) => [...list]));
+  const lists = [TABLES, FILES, SNAPSHOTS, MODELS].map((below) => store.list(below));
+  return new Map((await Promise.all(lists)).flatMap((list) => [...list]));
 }
 
-/** Names of all objects that the kept snapshots need. */
-function namesOf(records: readonly SnapshotRecord[], current: Current, heads: Heads): ReadonlySet<string> {
-  const named = records.flatMap(({ snapshot_id, files, metadata }) => [
+/** Names of all objects that the kept snapshots need, besides heads. */
+const namesOf = (records: readonly SnapshotRecord[]): readonly string[] =>
+  records.flatMap(({ snapshot_id, files, metadata }) => [
     recordName(snapshot_id),
     ...files.map(({ object }) => object),
     ...metadata,
   ]);
-  return new Set([...named, ...headObjects(current), ...heads.keys()]);
+
+/** Files of models that stay: those of kept snapshots, and those in a folder that was not named after a snapshot. */
+function modelsOf(objects: ReadonlyMap<string, unknown>, kept: Current['snapshots']): readonly string[] {
+  const ids = new Set(kept.map(({ snapshot_id }) => snapshot_id));
+  return [...objects.keys()].filter((name) => {
+    const folder = name.startsWith(MODELS) ? (name.slice(MODELS.length).split('/')[0] ?? '') : undefined;
+    return folder !== undefined && (ids.has(folder) || !ID.test(folder));
+  });
 }
 
 /** Objects to remove: those that nothing names and that are too old for a push under way. */

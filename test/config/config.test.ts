@@ -273,6 +273,18 @@ describe('the configuration', () => {
     expect(read('{"publish": {"concurrency": 0}}')).toThrow(
       /^publish.concurrency in .*config.json is 0; it takes/,
     );
+    expect(read('{"publish": {"encryption": "rot13"}}')).toThrow(
+      /^publish.encryption in .* is "rot13"; it takes AES256, aws:kms or aws:kms:dsse/,
+    );
+    expect(read('{"publish": {"encryption": "AES256", "kmsKey": "k"}}')).toThrow(
+      /^publish.kmsKey in .*: only publish.encryption aws:kms or aws:kms:dsse uses a key/,
+    );
+    expect(read('{"publish": {"storageClass": "GLACIER"}}')).toThrow(
+      /^publish.storageClass in .* is "GLACIER": its objects must be restored/,
+    );
+    expect(
+      read('{"publish": {"encryption": "aws:kms", "kmsKey": "k", "storageClass": "STANDARD_IA"}}'),
+    ).not.toThrow();
     expect(read('{"publish": {"too": 1}}')).toThrow(
       /^publish.too in .*config.json: there is no such setting/,
     );

@@ -53,6 +53,7 @@ export async function startS3(name: ServerName = 'minio'): Promise<S3Server> {
   const roots = {
     MINIO_ROOT_USER: KEY,
     MINIO_ROOT_PASSWORD: SECRET,
+    MINIO_KMS_SECRET_KEY: `test-key:${Buffer.alloc(32, 1).toString('base64')}`,
     ROOT_ACCESS_KEY: KEY,
     ROOT_SECRET_KEY: SECRET,
   };
