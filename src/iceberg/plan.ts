@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fieldId } from '../lake/field-ids.js';
 import { decode, type ManifestEntry, STATUS } from './avro.js';
 import {
   type CommitNumbers,
@@ -11,7 +10,15 @@ import {
   type PreviousMetadata,
 } from './manifests.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf, type TableMetadata, uuidOf } from './metadata.js';
-import { type IcebergTable, idsOf, nameMappingOf, PARTITION_FIELDS, schemaOf } from './schema.js';
+import {
+  type IcebergTable,
+  idsOf,
+  idsOfNames,
+  LAST_PARTITION_FIELD,
+  nameMappingOf,
+  partitionFieldsOf,
+  schemaOf,
+} from './schema.js';
 
 /** The metadata of a table with a new snapshot, and the files to write. */
 export interface CommitPlan extends PreviousMetadata {
@@ -161,13 +168,17 @@ function summaryOf(entries: readonly ManifestEntry[]): Record<string, string> {
 function evolve(table: IcebergTable, entries: readonly ManifestEntry[], before: TableMetadata | undefined) {
   const fields = schemaOf(table, isKeyProven(table, entries, before));
   const schemas = add(before?.schemas, (id) => ({ ...fields, 'schema-id': id }), 0);
-  const specs = add(before?.['partition-specs'], (id) => ({ 'spec-id': id, fields: specOf(table) }), 0);
+  const specs = add(
+    before?.['partition-specs'],
+    (id) => ({ 'spec-id': id, fields: partitionFieldsOf(table) }),
+    0,
+  );
   const orders = add(before?.['sort-orders'], (id) => ({ 'order-id': id, fields: sortOrderOf(table) }), 1);
   return {
     'last-column-id': Math.max(...schemas.all.flatMap(idsOf)),
     ...{ 'current-schema-id': schemas.id, schemas: schemas.all },
     ...{ 'default-spec-id': specs.id, 'partition-specs': specs.all },
-    'last-partition-id': PARTITION_FIELDS[1]['field-id'],
+    'last-partition-id': LAST_PARTITION_FIELD,
     ...{ 'default-sort-order-id': orders.id, 'sort-orders': orders.all },
   };
 }
@@ -180,12 +191,10 @@ function add<T>(known: readonly T[] = [], numbered: (id: number) => T, first: nu
   return { id, all: [...known, numbered(id)] };
 }
 
-const specOf = ({ partitioned }: IcebergTable) => (partitioned ? [...PARTITION_FIELDS] : []);
-
-const sortOrderOf = ({ sort }: IcebergTable) =>
-  sort.map((name) => ({
+const sortOrderOf = (table: IcebergTable) =>
+  idsOfNames(table, table.sort).map((id) => ({
     ...{ transform: 'identity', direction: 'asc' },
-    ...{ 'source-id': fieldId(name), 'null-order': 'nulls-last' },
+    ...{ 'source-id': id, 'null-order': 'nulls-last' },
   }));
 
 /**
@@ -193,7 +202,7 @@ const sortOrderOf = ({ sort }: IcebergTable) =>
  * in the path is not proven, because pyiceberg looks for required columns in the file.
  */
 function isKeyProven(
-  { key }: IcebergTable,
+  table: IcebergTable,
   entries: readonly ManifestEntry[],
   before: TableMetadata | undefined,
 ): boolean {
@@ -204,6 +213,6 @@ function isKeyProven(
     const whole = new Set(
       data_file.null_value_counts.filter(({ value }) => value === 0).map((count) => count.key),
     );
-    return key.every((name) => whole.has(fieldId(name)));
+    return idsOfNames(table, table.key).every((id) => whole.has(id));
   });
 }

@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BaseState } from '../lake/base.js';
+import { type Field, fieldsOf, hashOf } from '../lake/field-ids.js';
 import { partitionOf } from '../lake/files.js';
 import { allFiles, allTables, type LakeFile, type Manifest } from '../lake/manifest.js';
 import { partitionFromFolder } from '../lake/partition.js';
-import type { Column } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import type { Described } from '../publish/warehouse.js';
 import { type DataFile, STATUS } from './avro.js';
@@ -71,16 +71,15 @@ export function icebergTables(
 ): IcebergTable[] {
   return Object.entries(tables).map(([name, { columns, key, partitioned }]) => {
     const described = descriptions.find((each) => each.name === name);
-    const inPath = partitioned ? [{ name: 'month', type: 'VARCHAR' }] : [];
-    const describe = (column: Column) => ({
+    const inPath = partitioned ? [{ name: 'month', type: 'VARCHAR', field_id: hashOf('month') }] : [];
+    const fields = fieldsOf({ columns }).filter((column) => column.name !== 'month' || !partitioned);
+    const describe = (column: Field) => ({
       ...column,
       description: described?.columns.find((each) => each.name === column.name)?.description,
     });
     return {
       ...{ name, key, partitioned, description: described?.description ?? name },
-      columns: [...columns.filter((column) => column.name !== 'month' || !partitioned), ...inPath].map(
-        describe,
-      ),
+      columns: [...fields, ...inPath].map(describe),
       sort: lakeTables().find((table) => table.name === name)?.sort ?? key,
     };
   });

@@ -9,7 +9,7 @@ import { serve } from '../pipelines/support.js';
 
 const lots = {
   ...{ name: 'lots', description: 'Lots.', key: ['lot_id'], sort: ['lot_id'], partitioned: false },
-  columns: [{ name: 'lot_id', type: 'BIGINT' }],
+  columns: [{ name: 'lot_id', type: 'BIGINT', field_id: 1 }],
 };
 
 const AT = 's3://bucket/tables/lots';
@@ -41,7 +41,7 @@ describe('a commit to a catalog', () => {
 
   it('adds each snapshot that the catalog lacks, and a new schema before it', () => {
     const first = night('1');
-    const wider = { ...lots, columns: [...lots.columns, { name: 'fee', type: 'DOUBLE' }] };
+    const wider = { ...lots, columns: [...lots.columns, { name: 'fee', type: 'DOUBLE', field_id: 2 }] };
     const third = night('3', wider, night('2', lots, first));
     const commit = planCatalogCommit(third.metadata, first.metadata, {});
     expect(commit?.updates.map(({ action }) => action)).toEqual([

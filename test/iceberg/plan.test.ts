@@ -5,7 +5,7 @@ import { parseMetadata, retainSnapshots, snapshotIdOf } from '../../src/iceberg/
 import { NO_METRICS } from '../../src/iceberg/metrics.js';
 import { type CommitPlan, planCommit, readPrevious } from '../../src/iceberg/plan.js';
 import type { IcebergTable } from '../../src/iceberg/schema.js';
-import { fieldId } from '../../src/lake/field-ids.js';
+import { fieldsOf, hashOf } from '../../src/lake/field-ids.js';
 
 const AT = 's3://bucket/tables/lots';
 
@@ -13,10 +13,14 @@ const lots: IcebergTable = {
   name: 'lots',
   description: 'Lots.',
   columns: [
-    { name: 'lot_id', type: 'BIGINT', description: 'Id of the lot.' },
-    { name: 'tags', type: 'VARCHAR[]' },
-    { name: 'domain_id', type: 'BIGINT' },
-    { name: 'month', type: 'VARCHAR' },
+    { name: 'lot_id', type: 'BIGINT', field_id: hashOf('lot_id'), description: 'Id of the lot.' },
+    ...fieldsOf({
+      columns: [
+        { name: 'tags', type: 'VARCHAR[]' },
+        { name: 'domain_id', type: 'BIGINT' },
+        { name: 'month', type: 'VARCHAR' },
+      ],
+    }),
   ],
   key: ['lot_id'],
   sort: ['lot_id'],
@@ -24,9 +28,9 @@ const lots: IcebergTable = {
 };
 
 const metricsOf = (rows: number, nulls = 0) => ({
-  value_counts: [{ key: fieldId('lot_id'), value: rows }],
-  null_value_counts: [{ key: fieldId('lot_id'), value: nulls }],
-  lower_bounds: [{ key: fieldId('lot_id'), value: Buffer.alloc(8) }],
+  value_counts: [{ key: hashOf('lot_id'), value: rows }],
+  null_value_counts: [{ key: hashOf('lot_id'), value: nulls }],
+  lower_bounds: [{ key: hashOf('lot_id'), value: Buffer.alloc(8) }],
   upper_bounds: [],
 });
 
@@ -161,23 +165,26 @@ describe('the schema of a table', () => {
     const { metadata } = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), []);
     expect(metadata.schemas[0]).toMatchObject({
       fields: [
-        { id: fieldId('lot_id'), required: true, type: 'long', doc: 'Id of the lot.' },
-        { id: fieldId('tags'), required: false, type: { 'element-id': fieldId('tags.element') } },
-        { id: fieldId('domain_id') },
-        { id: fieldId('month'), type: 'string' },
+        { id: hashOf('lot_id'), required: true, type: 'long', doc: 'Id of the lot.' },
+        { id: hashOf('tags'), required: false, type: { 'element-id': hashOf('tags.element') } },
+        { id: hashOf('domain_id') },
+        { id: hashOf('month'), type: 'string' },
       ],
-      'identifier-field-ids': [fieldId('lot_id')],
+      'identifier-field-ids': [hashOf('lot_id')],
     });
     const mapping = JSON.parse(metadata.properties['schema.name-mapping.default'] ?? '');
     expect(mapping[1]).toEqual({
-      ...{ 'field-id': fieldId('tags'), names: ['tags'] },
-      fields: [{ 'field-id': fieldId('tags.element'), names: ['element'] }],
+      ...{ 'field-id': hashOf('tags'), names: ['tags'] },
+      fields: [{ 'field-id': hashOf('tags.element'), names: ['element'] }],
     });
   });
 
   it('is a new one if a column is added, and an old snapshot keeps its own', async () => {
     const first = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), ['1']);
-    const wider = { ...lots, columns: [...lots.columns, { name: 'fee', type: 'DOUBLE' }] };
+    const wider = {
+      ...lots,
+      columns: [...lots.columns, { name: 'fee', type: 'DOUBLE', field_id: hashOf('fee') }],
+    };
     const second = await planCommit(wider, AT, snapshot('2', file('a', '2026-01')), ['1'], first);
     expect(second.metadata['current-schema-id']).toBe(1);
     expect(second.metadata.snapshots.map((each) => each['schema-id'])).toEqual([0, 1]);
@@ -204,7 +211,7 @@ describe('the schema of a table', () => {
   });
 
   it('names a type that Iceberg lacks', async () => {
-    const odd = { ...lots, columns: [{ name: 'x', type: 'INTERVAL' }] };
+    const odd = { ...lots, columns: [{ name: 'x', type: 'INTERVAL', field_id: 1 }] };
     expect(() => planCommit(odd, AT, snapshot('1'), [])).toThrow(/INTERVAL/);
   });
 });

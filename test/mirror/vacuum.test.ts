@@ -172,7 +172,7 @@ describe('a vacuum of a mirror', () => {
 
 describe('the metadata of tables', () => {
   const table = { name: 'lots', key: ['lot_id'], partitioned: false, description: '', sort: ['lot_id'] };
-  const columns = [{ name: 'lot_id', type: 'BIGINT', description: undefined }];
+  const columns = [{ name: 'lot_id', type: 'BIGINT', field_id: 1, description: undefined }];
   const location = 's3://bucket/lake/tables/lots';
   const commit = async (
     id: string,
