@@ -38,6 +38,7 @@ beforeEach(async () => {
   for (const [i, night] of [17, 18, 19, 20].entries()) {
     store.now = day(night);
     await pushTo(store, lakeOf(nights.slice(0, i + 1)), async () => ({
+      named: [],
       before: new Map(),
       after: new Map(),
     }));
