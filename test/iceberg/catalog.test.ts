@@ -81,6 +81,55 @@ describe('a catalog', () => {
     expect([...tokens]).toEqual(['Bearer secret']);
   });
 
+  it.each([
+    ['one transaction, if it says that it can', ['POST /v1/{prefix}/transactions/commit'], 1],
+    ['one commit for each table, if it does not', undefined, 2],
+  ])('gets the changes of all tables in %s', async (_, endpoints, commits) => {
+    const second = night('2', lots, night('1'));
+    const bodies: unknown[] = [];
+    const server = await serve(({ pathname }, request) => {
+      if (pathname.endsWith('/config')) return { body: { endpoints } };
+      if (request.method === 'GET' && pathname.endsWith('/new')) return { status: 404, body: {} };
+      if (request.method === 'GET') return { body: { metadata: night('1').metadata } };
+      if (/commit|tables/.test(pathname)) {
+        let text = '';
+        request.on('data', (part) => {
+          text += String(part);
+        });
+        request.on('end', () => bodies.push(JSON.parse(text)));
+      }
+      return { body: {} };
+    });
+    const place = { uri: server.url, namespace: 'a.b' };
+    const entries = ['lots', 'sales', 'new'].map((name) => ({ ...entryOf(second), name }));
+    const done = await commitToCatalog(place, undefined, entries).finally(server.close);
+    expect(done).toEqual({ registered: 1, committed: 2, unchanged: 0 });
+    expect(bodies).toHaveLength(commits);
+    const below = '/api/v1/namespaces/a%1Fb';
+    expect(server.requests.slice(5)).toEqual([
+      ...(endpoints === undefined
+        ? [`${below}/tables/lots`, `${below}/tables/sales`]
+        : ['/api/v1/transactions/commit']),
+      `${below}/register`,
+    ]);
+    const commit = planCatalogCommit(second.metadata, night('1').metadata, {
+      'write.metadata.path': 's3://bucket/catalog/lots',
+    });
+    const change = JSON.parse(JSON.stringify(commit));
+    expect(bodies).toEqual(
+      endpoints === undefined
+        ? [change, change]
+        : [
+            {
+              'table-changes': ['lots', 'sales'].map((name) => ({
+                identifier: { namespace: ['a', 'b'], name },
+                ...change,
+              })),
+            },
+          ],
+    );
+  });
+
   it('that refuses is named with its reason', async () => {
     const body = { error: { message: 'no such token', type: 'x', code: 401 } };
     const server = await serve(() => ({ status: 401, body }));
