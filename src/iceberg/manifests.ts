@@ -55,7 +55,7 @@ export type Placed = Pick<DataFile, 'file_path' | 'partition'>;
  * The files of a group share a manifest: those of a quarter of a year, of all sources. A table without partitions is one
  * group.
  */
-export function groupOf({ partition: { month } }: Pick<DataFile, 'partition'>): string {
+function groupOf({ partition: { month } }: Pick<DataFile, 'partition'>): string {
   const [, year, number] = /^(\d{4})-(\d\d)$/.exec(String(month)) ?? [];
   if (year === undefined) return month === undefined ? 'all' : 'other';
   return `${year}q${Math.ceil(Number(number) / 3)}`;
