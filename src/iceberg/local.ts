@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { makeFolder, remove, replaceFile, writeNew } from '../config/owned.js';
 import type { BaseState } from '../lake/base.js';
-import type { Layout } from '../lake/layout.js';
-import { allFiles, allTables } from '../lake/manifest.js';
-import { hasManifest, listSnapshots } from '../lake/snapshots.js';
+import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
+import { allFiles, allTables, type Manifest, manifestIn } from '../lake/manifest.js';
+import { findPublished, hasManifest, listSnapshots } from '../lake/snapshots.js';
 import type { VacuumPlan } from '../lake/vacuum.js';
 import type { Described } from '../publish/warehouse.js';
 import type { PreviousMetadata } from './manifests.js';
@@ -14,13 +14,28 @@ import { retainSnapshots } from './metadata.js';
 import { headFiles, readPrevious } from './plan.js';
 import { planTables } from './tables.js';
 
-/** URI of a path. Readers do not decode it, so nothing in it is escaped. */
-const uriOf = (path: string): string => `file://${path}`;
+/** How metadata names the files of a lake. Readers do not decode URIs, so nothing in them is escaped. */
+interface Naming {
+  uriOf(path: string): string;
+  pathOf(uri: string): string;
+}
 
-const pathOf = (uri: string): string => uri.slice('file://'.length);
+/** Names of files where they are. */
+const HERE: Naming = {
+  uriOf: (path) => `file://${path}`,
+  pathOf: (uri) => uri.slice('file://'.length),
+};
 
-const readLocal = async (uri: string): Promise<Buffer | undefined> =>
-  existsSync(pathOf(uri)) ? readFileSync(pathOf(uri)) : undefined;
+/** Names of files below a folder that will be moved to another place. */
+const movedTo = (folder: string, place: string): Naming => ({
+  uriOf: (path) => HERE.uriOf(join(place, relative(folder, path))),
+  pathOf: (uri) => join(folder, relative(place, HERE.pathOf(uri))),
+});
+
+const readerOf =
+  ({ pathOf }: Naming) =>
+  async (uri: string): Promise<Buffer | undefined> =>
+    existsSync(pathOf(uri)) ? readFileSync(pathOf(uri)) : undefined;
 
 /** A snapshot that has metadata. */
 interface Written {
@@ -33,33 +48,58 @@ interface Written {
  * Writes Iceberg metadata into the table folders of each snapshot that has none for its current path. The metadata names
  * the snapshot and those before it. Throws ICEBERG_TYPE.
  * @param snapshots all snapshots that are kept, oldest first
+ * @param naming how the metadata names their files
  */
 export async function writeLocalMetadata(
   connection: DuckDBConnection,
   snapshots: readonly BaseState[],
   descriptions: readonly Described[],
+  naming: Naming = HERE,
 ): Promise<void> {
   const kept = snapshots.map(({ manifest }) => manifest.snapshot_id);
-  let before = await newestWritten(snapshots);
+  let before = await newestWritten(snapshots, naming);
   const first = before === undefined ? 0 : snapshots.indexOf(before.snapshot) + 1;
   for (const snapshot of snapshots.slice(first))
-    before = await writeTables(connection, snapshot, descriptions, kept, before);
+    before = await writeTables(connection, snapshot, descriptions, { kept, before, naming });
+}
+
+/**
+ * Writes Iceberg metadata into a copy of a lake, if the lake has metadata. It names the place that the copy will be moved to.
+ * Throws ICEBERG_TYPE.
+ * @param copy folder of the copy, which has no metadata yet
+ * @param describe descriptions of the tables of a snapshot
+ */
+export async function describeCopy(
+  connection: DuckDBConnection,
+  layout: Layout,
+  { copy, place }: { readonly copy: string; readonly place: string },
+  describe: (manifest: Manifest) => readonly Described[],
+): Promise<void> {
+  const folder = currentSnapshot(layout);
+  const manifest = folder === undefined ? undefined : manifestIn(folder);
+  if (folder === undefined || manifest === undefined) return;
+  if ((await readTables({ folder, manifest }, HERE)) === undefined) return;
+  const { kept } = await findPublished(connection, layoutOf(copy));
+  await writeLocalMetadata(connection, kept, describe(manifest), movedTo(copy, place));
 }
 
 /** The newest snapshot with metadata. All snapshots before it have metadata, too. */
-async function newestWritten(snapshots: readonly BaseState[]): Promise<Written | undefined> {
+async function newestWritten(snapshots: readonly BaseState[], naming: Naming): Promise<Written | undefined> {
   for (const snapshot of snapshots.toReversed()) {
-    const tables = await readTables(snapshot);
+    const tables = await readTables(snapshot, naming);
     if (tables !== undefined) return { snapshot, tables };
   }
   return undefined;
 }
 
 /** Metadata of all tables of a snapshot; undefined if a table has none. */
-async function readTables({ folder, manifest }: BaseState): Promise<Written['tables'] | undefined> {
+async function readTables(
+  { folder, manifest }: BaseState,
+  naming: Naming,
+): Promise<Written['tables'] | undefined> {
   const found = new Map<string, PreviousMetadata>();
   for (const name of Object.keys(allTables(manifest))) {
-    const previous = await readTable(join(folder, name));
+    const previous = await readTable(join(folder, name), naming);
     if (previous === undefined) return undefined;
     found.set(name, previous);
   }
@@ -67,9 +107,9 @@ async function readTables({ folder, manifest }: BaseState): Promise<Written['tab
 }
 
 /** Metadata of the table in a folder; undefined if there is none, it is damaged, or it is for another path. */
-async function readTable(folder: string): Promise<PreviousMetadata | undefined> {
-  const location = uriOf(folder);
-  const previous = await readPrevious(location, readLocal).catch((error: unknown) => {
+async function readTable(folder: string, naming = HERE): Promise<PreviousMetadata | undefined> {
+  const location = naming.uriOf(folder);
+  const previous = await readPrevious(location, readerOf(naming)).catch((error: unknown) => {
     // Metadata that a power cut damaged is written again.
     if (error instanceof LotlakeError && error.code === 'ICEBERG_METADATA') return undefined;
     throw error;
@@ -81,11 +121,11 @@ async function writeTables(
   connection: DuckDBConnection,
   snapshot: BaseState,
   descriptions: readonly Described[],
-  kept: readonly string[],
-  before: Written | undefined,
+  { kept, before, naming }: { kept: readonly string[]; before: Written | undefined; naming: Naming },
 ): Promise<Written> {
   const { folder } = snapshot;
-  const earlier = urisByChecksum(before?.snapshot);
+  const { uriOf, pathOf } = naming;
+  const earlier = urisByChecksum(before?.snapshot, naming);
   const plans = await planTables(connection, snapshot, descriptions, {
     kept,
     previous: before?.tables ?? new Map(),
@@ -104,7 +144,7 @@ async function writeTables(
 }
 
 /** URIs of the files of a snapshot by their checksums. */
-function urisByChecksum(snapshot: BaseState | undefined): ReadonlyMap<unknown, string> {
+function urisByChecksum(snapshot: BaseState | undefined, { uriOf }: Naming): ReadonlyMap<unknown, string> {
   if (snapshot === undefined) return new Map();
   const { folder, manifest } = snapshot;
   return new Map(allFiles(manifest).map(({ path, sha256 }) => [sha256, uriOf(join(folder, path))]));
@@ -132,6 +172,6 @@ export async function retainLocalMetadata(
       if (retained.snapshots.length === table.metadata.snapshots.length) continue;
       // A reader gets the old text or the new one under the same name.
       const [{ uri, content }] = headFiles(retained, table.version);
-      replaceFile(pathOf(uri), content);
+      replaceFile(HERE.pathOf(uri), content);
     }
 }

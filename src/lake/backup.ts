@@ -44,17 +44,23 @@ const NOTE = 'backup.json';
 /** What a backup holds. */
 export type Backup = Awaited<ReturnType<typeof backUp>>;
 
+/** How a backup is made. */
+interface Backing extends Readonly<{ to: string; force: boolean; now: Date; signal: AbortSignal }> {
+  readonly describe?: (copy: string) => Promise<void>;
+}
+
 /**
  * Copies a lake to another folder: everything but scratch, with its hard links, and with views that name the copy. Every
  * file of a snapshot is compared with its checksum. The copy is made beside its place and renamed when it is whole and on
  * disk. The caller holds the lock of the output folder. Throws LAKE_BACKUP_EXISTS if something is in the way, LAKE_UNSOUND
  * if the current snapshot is damaged, and LAKE_BACKUP if the copy cannot be made; then nothing is left of the copy.
  * @param to folder that the copy becomes; with `force` an earlier backup is replaced
+ * @param describe writes what names the place of a lake into the copy, which is in a folder beside its place
  */
 export async function backUp(
   connection: DuckDBConnection,
   layout: Layout,
-  { to, force, now, signal }: { to: string; force: boolean; now: Date; signal: AbortSignal },
+  { to, force, now, signal, describe }: Backing,
 ) {
   checkPlace(layout, to, force);
   const staging = join(dirname(to), `.${basename(to)}${endingOf(layout)}`);
@@ -70,6 +76,7 @@ export async function backUp(
     const damaged = await checkSnapshots(copy, signal);
     for (const { folder } of listSnapshots(copy))
       await renewViews(connection, folder, join(to, relative(staging, folder)));
+    await describe?.(staging);
     const backup = {
       path: to,
       from: layout.output,
@@ -203,7 +210,7 @@ function* treeOf(layout: Layout, without: ReadonlySet<string>, folder: string): 
   }
 }
 
-/** Whether a path is Iceberg metadata, which holds absolute paths. The next run in the copy writes it again. */
+/** Whether a path is Iceberg metadata, which holds absolute paths. The copy gets its own. */
 const namesItsPlace = (layout: Layout, path: string): boolean =>
   basename(path) === 'metadata' && dirname(dirname(dirname(path))) === layout.snapshots;
 

@@ -167,7 +167,7 @@ async function pushSnapshot(
     await store.send(object, body);
     killPoint('mirror.table-described');
   });
-  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata: [...tables.before.keys()] };
+  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata: tables.named };
   await store.send(recordName(id), `${JSON.stringify(record)}\n`);
   killPoint('mirror.snapshot-described');
   const heads = await stageHeads(store, tables.after);

@@ -26,8 +26,8 @@ export type DescribeTables = ReturnType<typeof describeAsIceberg>;
 /**
  * Returns a function that describes the tables of a snapshot as Iceberg tables, continuing from the heads of the mirror. Its
  * arguments are the snapshot, its objects, the ids of the snapshots that the mirror keeps, with this one, and those heads.
- * It returns what to send before the switch, manifests and manifest lists under names that nobody reads yet, and what to
- * send after it, the new heads.
+ * It returns the names of all manifests and manifest lists that the snapshot needs; those to send before the switch, which
+ * nobody reads yet; and what to send after it, the new heads.
  */
 export const describeAsIceberg =
   (connection: DuckDBConnection, store: ObjectStore, descriptions: readonly Described[]) =>
@@ -46,6 +46,7 @@ export const describeAsIceberg =
     });
     const made = [...plans.values()];
     return {
+      named: made.flatMap((plan) => plan.named.map((uri) => nameOf(store, uri))),
       before: new Map(made.flatMap((plan) => byName(store, plan.before))),
       after: new Map([
         ...[...heads].filter(([name]) => tables[tableOf(name)] === undefined),

@@ -142,6 +142,9 @@ describeWith(['python', 'servers', 'catalog-jars'], 'a REST catalog', () => {
     expect(JSON.parse(mirrored('push', '--json').out)).toMatchObject({ catalog: { committed: 0 } });
     expect(await read(first?.manifest ?? expect.fail())).toHaveLength(1);
 
+    // It commits the changes of all tables in one transaction.
+    const { endpoints } = JSON.parse(await (await fetch(`${catalog.uri}/v1/config`)).text());
+    expect(endpoints).toContain('POST /v1/{prefix}/transactions/commit');
     const nights = (await runNights(world, 2)).map(({ manifest }) => manifest);
     const last = nights[1] ?? expect.fail();
     const { catalog: committed } = JSON.parse(mirrored('push', '--json').out);

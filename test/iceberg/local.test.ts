@@ -1,12 +1,21 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { dictionary } from '../../src/docs/dictionary.js';
 import { literals, openTemporarySession, rows, type TemporarySession } from '../../src/duck/session.js';
 import { writeLocalMetadata } from '../../src/iceberg/local.js';
-import { readPrevious } from '../../src/iceberg/plan.js';
+import { readPrevious, withEntries } from '../../src/iceberg/plan.js';
 import { filesBelow } from '../../src/lake/files.js';
 import { currentSnapshot, layoutOf } from '../../src/lake/layout.js';
 import { allTables, readManifest } from '../../src/lake/manifest.js';
@@ -46,7 +55,25 @@ const current = (): string => currentSnapshot(layoutOf(output)) ?? expect.fail('
 /** Metadata of a table of the current snapshot. */
 async function metadataOf(table: string) {
   const read = async (uri: string) => readFileSync(uri.slice('file://'.length));
-  return (await readPrevious(`file://${current()}/${table}`, read)) ?? expect.fail(`no metadata of ${table}`);
+  const found = await readPrevious(`file://${current()}/${table}`, read);
+  const known = await withEntries(found ?? expect.fail(`no metadata of ${table}`), []);
+  return { ...known, entries: known.manifests.flatMap(({ entries = [] }) => entries) };
+}
+
+/** Compares the metadata of each snapshot of a lake with its manifest, and that it names files of this lake alone. */
+async function expectAllNamed(lake: string): Promise<void> {
+  const snapshots = listSnapshots(layoutOf(lake)).filter(hasManifest);
+  expect(snapshots.length).toBeGreaterThan(1);
+  for (const { folder, manifest } of snapshots)
+    for (const [name, { files }] of Object.entries(allTables(manifest))) {
+      const read = async (uri: string) => readFileSync(uri.slice('file://'.length));
+      const found = await readPrevious(`file://${folder}/${name}`, read);
+      const { metadata, manifests } = await withEntries(found ?? expect.fail(name), []);
+      expect(JSON.stringify(metadata)).not.toMatch(new RegExp(`file://(?!${lake}/)`));
+      const live = manifests.flatMap(({ entries = [] }) => entries.filter(({ status }) => status !== 2));
+      const named = files.filter((file) => file.rows > 0).map(({ path }) => `file://${folder}/${path}`);
+      expect(live.map(({ data_file }) => data_file.file_path).sort()).toEqual(named.sort());
+    }
 }
 
 it('a run writes metadata of every table and mart, for each snapshot that is kept', async () => {
@@ -73,13 +100,24 @@ it('every column of every file has its field id', async () => {
   expect(found).toEqual([]);
 });
 
-it('a snapshot with metadata is sound, and its backup has no metadata', async () => {
+it('a snapshot with metadata is sound, and the metadata of its backup names the backup', async () => {
   const problems = await verifyFiles(current(), readManifest(current()), new AbortController().signal);
   expect(problems).toEqual([]);
   const backup = join(folder.path, 'backup');
   expect(runLotlake(output, 'backup', '--to', backup).code).toBe(0);
-  expect(filesBelow(backup).filter((path) => path.endsWith('.avro'))).toEqual([]);
+  await expectAllNamed(backup);
   rmSync(backup, { recursive: true });
+});
+
+it('the next run of a copied lake writes metadata that names the copy', async () => {
+  const copy = join(folder.path, 'copy');
+  cpSync(output, copy, { recursive: true, verbatimSymlinks: true });
+  const lake = output;
+  output = copy;
+  await night(23);
+  await expectAllNamed(copy);
+  output = lake;
+  rmSync(copy, { recursive: true });
 });
 
 it('a vacuum without room to rewrite metadata still removes the snapshot, and then fails', async () => {

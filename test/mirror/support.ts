@@ -40,8 +40,10 @@ export const lakeOf = (kept: readonly LocalSnapshot[], earlier: readonly string[
 /** Describes a table by the ids of its snapshots, in place of Iceberg's schemas and manifests. */
 const describeById: DescribeTables = async ({ manifest: { snapshot_id: id } }, _files, kept) => {
   const folder = 'tables/lots/metadata';
+  const name = `${folder}/m-${id}.avro`;
   return {
-    before: new Map([[`${folder}/m-${id}.avro`, Buffer.from(id)]]),
+    named: [name],
+    before: new Map([[name, Buffer.from(id)]]),
     after: new Map([
       [`${folder}/version-hint.text`, `${kept.length}`],
       [`${folder}/v${kept.length}.metadata.json`, JSON.stringify(kept)],

@@ -1,4 +1,6 @@
 import { readFolder } from '../../config/folder.js';
+import { dictionary } from '../../docs/dictionary.js';
+import { describeCopy } from '../../iceberg/local.js';
 import { type Backup, backUp } from '../../lake/backup.js';
 import { layoutOf } from '../../lake/layout.js';
 import { withDatabase } from '../../query/open-lake.js';
@@ -15,9 +17,11 @@ export const backup = command({
     const to = readFolder('--to', folder, effects.cwd);
     const { now, signal } = effects;
     await whileLocked(config, 'backup', effects, async () => {
-      const made = await withDatabase(config, undefined, ({ session }) =>
-        backUp(session.connection, layoutOf(config.output), { to, force, now: now(), signal }),
-      );
+      const layout = layoutOf(config.output);
+      const made = await withDatabase(config, undefined, ({ session: { connection } }) => {
+        const describe = (copy: string) => describeCopy(connection, layout, { copy, place: to }, dictionary);
+        return backUp(connection, layout, { to, force, now: now(), signal, describe });
+      });
       print(made, () => text(made));
     });
   },
