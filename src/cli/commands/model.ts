@@ -61,7 +61,7 @@ export const model = command({
       const source =
         mirror === undefined
           ? localSource(config, snapshot, names)
-          : await pushedSource(config, snapshot, names, effects.signal);
+          : await pushedSource(config, snapshot, names, effects);
       const target = targetOf(to, source, engine, chosen, config, effects);
       const started = performance.now();
       const run = engine === 'spark' ? onSpark : onDuckDB;
