@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import { partitionOf } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
-import { existing, readRecord, TABLES } from '../mirror/layout.js';
+import { existing, MODELS, readRecord, TABLES } from '../mirror/layout.js';
 import { openMirrored } from '../mirror/open.js';
 import type { SparkTable } from '../model/spark-models.js';
 import { snapshotFolder } from '../query/open-lake.js';
@@ -58,7 +58,7 @@ export async function pushedSource(
       .filter(({ path }) => path.startsWith(`${table.name}/`))
       .map(({ object }) => basename(object)),
   }));
-  return { id, tables, target: `${url}/models/${id}`, conf: confOf(place) };
+  return { id, tables, target: `${url}/${MODELS}${id}`, conf: confOf(place) };
 }
 
 /** The tables of a snapshot, and those of its marts that are not computed anew. */

@@ -24,6 +24,9 @@ export const FILES = 'files/';
 export const SNAPSHOTS = 'snapshots/';
 export const LANDING = 'landing/';
 
+/** Marts that Spark computed over the mirror, by snapshot. No table names them. */
+export const MODELS = 'models/';
+
 /** Metadata files that an Iceberg REST catalog writes, by table. */
 export const CATALOG = 'catalog/';
 

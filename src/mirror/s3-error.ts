@@ -26,15 +26,42 @@ function safeParts(error: unknown) {
 export function isTemporary(error: unknown): boolean {
   const { name, status } = safeParts(error);
   if (isLocal(error) || isRefused(name, status)) return false;
-  return status === undefined || status >= 500 || status === 429 || name === 'RequestTimeout';
+  return status === undefined || status >= 500 || status === 429 || PASSING.has(name);
 }
+
+/**
+ * Names of errors that pass although their status does not say so. An upload in parts is gone if another push has sent the
+ * same object meanwhile, or if a rule of the bucket ended it; the file is then sent from its beginning.
+ */
+const PASSING: ReadonlySet<string> = new Set(['RequestTimeout', 'NoSuchUpload']);
 
 /** Whether an error is about a file of this machine. */
 const isLocal = (error: unknown): boolean =>
   causesOf(error).some((each) => typeof Reflect.get(each, 'path') === 'string');
 
 const isRefused = (name: string, status: number | undefined): boolean =>
-  status === 401 || status === 403 || name === 'CredentialsProviderError';
+  status === 401 || status === 403 || name === 'CredentialsProviderError' || REFUSALS.has(name);
+
+const UNKNOWN_KEY =
+  'the service does not know the access key: check AWS_ACCESS_KEY_ID or AWS_PROFILE, and that publish.endpoint is the service that gave it';
+const EXPIRED = 'the credentials have expired: get new ones';
+
+/** What to do about credentials that a service refuses, by the name of the error. Their status differs by service. */
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['InvalidAccessKeyId', UNKNOWN_KEY],
+  // Of versitygw, with status 404.
+  ['XAdminUserNotFound', UNKNOWN_KEY],
+  [
+    'SignatureDoesNotMatch',
+    'the service knows the access key, and the secret is that of another one, or cut: check AWS_SECRET_ACCESS_KEY or the profile',
+  ],
+  ['RequestTimeTooSkewed', 'set the clock of this machine: it differs from that of the service by minutes'],
+  ['ExpiredToken', EXPIRED],
+  ['ExpiredTokenException', EXPIRED],
+]);
+
+const RIGHTS =
+  'check the credentials that the AWS SDK finds (AWS_ACCESS_KEY_ID, AWS_PROFILE, …) and their rights to list, read, write and delete there';
 
 /** Names of errors for a file that does not match its checksum. */
 const OTHER_CONTENT: ReadonlySet<string> = new Set(['BadDigest', 'XAmzContentChecksumMismatch']);
@@ -64,14 +91,14 @@ export function explain(
   if (isRefused(name, status))
     return new LotlakeError('MIRROR_REFUSED', what, {
       outcome: 'refused',
-      hint: `check the credentials that the AWS SDK finds (AWS_ACCESS_KEY_ID, AWS_PROFILE, …) and their rights to list, read, write and delete there; ${RESUME}`,
+      hint: `${REFUSALS.get(name) ?? RIGHTS}; ${RESUME}`,
     });
   if (isTemporary(error))
     return new LotlakeError('MIRROR_UNREACHABLE', what, {
       ...{ outcome: 'unavailable', retryable: true },
       hint: `check the network and publish.endpoint; ${RESUME}`,
     });
-  if (status === 404)
+  if (name === 'NoSuchBucket')
     return unusable('MIRROR_NOT_FOUND', what, 'make the bucket, or name another place; nothing was sent');
   return new LotlakeError('MIRROR_FAILED', what, {
     hint: `check publish.region, publish.endpoint and publish.pathStyle; ${RESUME}`,

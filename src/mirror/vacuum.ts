@@ -1,6 +1,7 @@
 import { killPoint } from '../config/kill-point.js';
 import { version } from '../config/package-root.js';
 import { planSnapshots, type Retention } from '../lake/vacuum-plan.js';
+import { ID } from '../land/pass.js';
 import { dryStore } from './dry.js';
 import { changedHeads, type Heads, stageHeads, statesOf } from './heads.js';
 import {
@@ -8,6 +9,7 @@ import {
   type Current,
   existing,
   FILES,
+  MODELS,
   readRecord,
   recordName,
   SNAPSHOTS,
@@ -63,7 +65,8 @@ export async function vacuumMirror(given: Vacuuming) {
   const { switched, heads } = await switchToKept(mirror, opened.heads, records, kept, vacuuming);
   killPoint('mirror.vacuum-switched');
   const objects = await listAll(store);
-  const unnamed = planObjects(objects, namesOf(records, switched.current, heads), now());
+  const named = new Set([...namesOf(records, switched.current, heads), ...modelsOf(objects, kept)]);
+  const unnamed = planObjects(objects, named, now());
   const removed = await removeAll(unnamed, switched, vacuuming);
   return {
     ...{ place: store.place, snapshots: removals, objects: removed.length },
@@ -104,20 +107,29 @@ async function switchToKept(
   return { switched, heads };
 }
 
-/** All objects except landing. */
+/** All objects except landing and the files of a REST catalog. */
 async function listAll(store: ObjectStore): Promise<Map<string, Listed>> {
-  const lists = [await store.list(TABLES), await store.list(FILES), await store.list(SNAPSHOTS)];
-  return new Map(lists.flatMap((list) => [...list]));
+  const lists = [TABLES, FILES, SNAPSHOTS, MODELS].map((below) => store.list(below));
+  return new Map((await Promise.all(lists)).flatMap((list) => [...list]));
 }
 
 /** Names of all objects that the kept snapshots need. */
-function namesOf(records: readonly SnapshotRecord[], current: Current, heads: Heads): ReadonlySet<string> {
+function namesOf(records: readonly SnapshotRecord[], current: Current, heads: Heads): readonly string[] {
   const named = records.flatMap(({ snapshot_id, files, metadata }) => [
     recordName(snapshot_id),
     ...files.map(({ object }) => object),
     ...metadata,
   ]);
-  return new Set([...named, current.heads, ...heads.keys()]);
+  return [...named, current.heads, ...heads.keys()];
+}
+
+/** Files of models that stay: those of kept snapshots, and those in a folder that was not named after a snapshot. */
+function modelsOf(objects: ReadonlyMap<string, unknown>, kept: Current['snapshots']): readonly string[] {
+  const ids = new Set(kept.map(({ snapshot_id }) => snapshot_id));
+  return [...objects.keys()].filter((name) => {
+    const folder = name.startsWith(MODELS) ? (name.slice(MODELS.length).split('/')[0] ?? '') : undefined;
+    return folder !== undefined && (ids.has(folder) || !ID.test(folder));
+  });
 }
 
 /** Objects to remove: those that nothing names and that are too old for a push under way. */

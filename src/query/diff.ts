@@ -93,7 +93,8 @@ export const comparedTables = (before: Side, after: Side): string[] => [
 
 /**
  * Compares a table or mart of two sides by its key. It skips files that both sides share, and the columns that say when a
- * row was written. Counts are null if they are not known.
+ * row was written. Floating-point numbers are the same if they differ by at most {@link SAME} of the larger one. Counts are
+ * null if they are not known.
  * @param limit rows to show
  * @returns its state (same, changed, new, gone); its rows on both sides; rows added, removed and changed; the columns
  *   whose values changed, most changes first; columns that are new, gone or of another type
@@ -119,14 +120,13 @@ export async function diffTable(
   const [left, right] = [relationOf(before.folder, a), relationOf(after.folder, b)];
   if (left === undefined && right === undefined)
     return { ...facts, ...none, added: 0, removed: 0, changed: 0, state: 'same' };
-  const comparable = b.columns
-    .map((column) => column.name)
-    .filter((column) => !schema.some((each) => each.name === column));
+  const comparable = b.columns.filter(({ name }) => !schema.some((each) => each.name === name));
   const { key } = b;
-  if (key.length === 0 || String(a.key) !== String(key) || !key.every((each) => comparable.includes(each)))
+  const isThere = (column: string): boolean => comparable.some((each) => each.name === column);
+  if (key.length === 0 || String(a.key) !== String(key) || !key.every(isThere))
     return { ...facts, ...none, schema, state: 'changed' };
-  const compared = comparable.filter((column) => !key.includes(column) && !WRITTEN.has(column));
-  const used = [...key, ...compared];
+  const compared = comparable.filter((column) => !key.includes(column.name) && !WRITTEN.has(column.name));
+  const used = [...key, ...compared.map((column) => column.name)];
   const joined = joinOf(left ?? `${right} limit 0`, right ?? `${left} limit 0`, key, used);
   const counts = await countChanges(connection, joined, compared);
   const differing = counts.added + counts.removed + counts.changed;
@@ -161,11 +161,26 @@ function joinOf(before: string, after: string, key: readonly string[], columns: 
 }
 
 const IN_BOTH = `a.${HERE} and b.${HERE}`;
-const differs = (column: string): string =>
-  `a.${identifier(column)} is distinct from b.${identifier(column)}`;
-const anyOf = (columns: readonly string[]): string => columns.map(differs).join(' or ') || 'false';
 
-async function countChanges(connection: DuckDBConnection, joined: string, columns: readonly string[]) {
+/** Share by which two floating-point numbers may differ and still be the same: sums depend on the order of their parts. */
+const SAME = 1e-9;
+
+/**
+ * SQL that is true if the values of a column differ. Two whole numbers are exact, and so is a difference to zero, null,
+ * infinity or NaN.
+ */
+function differs({ name, type }: Column): string {
+  const [a, b] = [`a.${identifier(name)}`, `b.${identifier(name)}`];
+  const distinct = `${a} is distinct from ${b}`;
+  if (!/^(DOUBLE|FLOAT)$/.test(type)) return distinct;
+  const isClose = `abs(${a} - ${b}) <= ${SAME} * greatest(abs(${a}), abs(${b}))`;
+  const isRounded = `isfinite(${a}) and isfinite(${b}) and (${a} != trunc(${a}) or ${b} != trunc(${b}))`;
+  return `(${distinct} and not coalesce(${isRounded} and ${isClose}, false))`;
+}
+
+const anyOf = (columns: readonly Column[]): string => columns.map(differs).join(' or ') || 'false';
+
+async function countChanges(connection: DuckDBConnection, joined: string, columns: readonly Column[]) {
   const conditions = [
     `a.${HERE} is null`,
     `b.${HERE} is null`,
@@ -175,7 +190,7 @@ async function countChanges(connection: DuckDBConnection, joined: string, column
   const counted = conditions.map((condition, i) => `count(*) filter (where ${condition}) as "${i}"`);
   const counts = await row(connection, `select ${counted.join(', ')} ${joined}`);
   const [added = 0, removed = 0, changed = 0, ...byColumn] = Object.values(counts).map(Number);
-  const changes = columns.map((name, i) => ({ name, rows: byColumn[i] ?? 0 }));
+  const changes = columns.map(({ name }, i) => ({ name, rows: byColumn[i] ?? 0 }));
   return {
     ...{ added, removed, changed },
     columns: changes.filter((column) => column.rows > 0).sort((one, other) => other.rows - one.rows),
@@ -187,15 +202,15 @@ async function readRows(
   connection: DuckDBConnection,
   joined: string,
   key: readonly string[],
-  columns: readonly string[],
+  columns: readonly Column[],
   limit: number,
 ): Promise<readonly ChangedRow[]> {
   const text = (side: string, name: string): string => `cast(${side}.${identifier(name)} as varchar)`;
   const keys = key.map((name) => `${literal(name)}: coalesce(${text('b', name)}, ${text('a', name)})`);
   const changes = columns.map(
-    (name) =>
-      `case when ${IN_BOTH} and ${differs(name)}
-       then {'name': ${literal(name)}, 'before': ${text('a', name)}, 'after': ${text('b', name)}} end`,
+    (column) =>
+      `case when ${IN_BOTH} and ${differs(column)}
+       then {'name': ${literal(column.name)}, 'before': ${text('a', column.name)}, 'after': ${text('b', column.name)}} end`,
   );
   const order = key.map((name) => `coalesce(b.${identifier(name)}, a.${identifier(name)})`);
   const found: readonly unknown[] = await rows(

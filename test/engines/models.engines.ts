@@ -24,6 +24,7 @@ const given = new Set(
 /** What `lotlake model --json` prints. */
 interface Printed {
   readonly path: string;
+  readonly left_out: readonly { readonly name: string }[];
   readonly models: readonly { readonly name: string; readonly rows: number }[];
   readonly tests: readonly { readonly model: string; readonly test: string; readonly failures: number }[];
 }
@@ -93,7 +94,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', (
   }
 
   it('every mart has the rows that the night published, and every data test passes', async () => {
-    const { code, tests } = await model(
+    const { code, tests, left_out } = await model(
       world.output,
       '--engine',
       'spark',
@@ -101,6 +102,8 @@ describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', (
       join(folder.path, 'spark'),
     );
     expect(code).toBe(0);
+    const fitted = readModels().filter(({ isFitted }) => isFitted);
+    expect(left_out.map(({ name }) => name).sort()).toEqual(fitted.map(({ name }) => name));
     expect(tests.length).toBeGreaterThan(400);
     expect(tests.filter(({ failures }) => failures > 0)).toEqual([]);
     expect((await compare(snapshot, join(folder.path, 'spark'))).length).toBeGreaterThan(25);

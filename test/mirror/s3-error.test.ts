@@ -22,6 +22,9 @@ describe('an error of the SDK', () => {
     ['TimeoutError', undefined, 'MIRROR_UNREACHABLE', 'unavailable'],
     ['NoSuchBucket', 404, 'MIRROR_NOT_FOUND', 'usage'],
     ['PermanentRedirect', 301, 'MIRROR_FAILED', 'failed'],
+    ['XAdminUserNotFound', 404, 'MIRROR_REFUSED', 'refused'],
+    ['NoSuchUpload', 404, 'MIRROR_UNREACHABLE', 'unavailable'],
+    ['UnknownError', 404, 'MIRROR_FAILED', 'failed'],
     ['XAmzContentChecksumMismatch', 400, 'MIRROR_FAILED', 'failed'],
   ])('%s with status %s is %s, and its text is not reported', (name, status, code, outcome) => {
     const found = explain(error(name, status), place, signal);
@@ -30,6 +33,20 @@ describe('an error of the SDK', () => {
     const { message, hint, stack, cause } = found as LotlakeError;
     expect(message).toContain(name);
     expect(`${message} ${hint} ${stack} ${cause}`).not.toContain(SECRET);
+  });
+
+  it.each([
+    ['InvalidAccessKeyId', 403, /^the service does not know the access key: .*AWS_ACCESS_KEY_ID/],
+    ['XAdminUserNotFound', 404, /^the service does not know the access key: .*AWS_ACCESS_KEY_ID/],
+    ['SignatureDoesNotMatch', 403, /^the service knows the access key, and the secret is .*another one/],
+    ['RequestTimeTooSkewed', 403, /^set the clock/],
+    ['ExpiredToken', 400, /^the credentials have expired/],
+    ['AccessDenied', 403, /^check the credentials .* rights/],
+    ['UnknownError', 404, /publish.endpoint/],
+  ])('%s has a hint of its own', (name, status, hint) => {
+    expect(explain(error(name, status), place, signal)).toMatchObject({
+      hint: expect.stringMatching(hint),
+    });
   });
 
   it('without a name of its own is identified by its code', () => {

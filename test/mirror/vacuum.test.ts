@@ -1,9 +1,12 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { planCommit, type readPrevious } from '../../src/iceberg/plan.js';
-import { retainHeads } from '../../src/mirror/tables.js';
+import { describeAsIceberg, retainHeads } from '../../src/mirror/tables.js';
 import { planObjects, vacuumMirror } from '../../src/mirror/vacuum.js';
 import { temporaryFolder } from '../pipelines/support.js';
-import { type MemoryStore, memoryStore } from './memory-store.js';
+import { contentOf, type MemoryStore, memoryStore } from './memory-store.js';
 import { lakeOf, makeSnapshot, pushTo, readWhole } from './support.js';
 
 const killed = vi.hoisted(() => ({ at: '' }));
@@ -21,6 +24,20 @@ const nights = [17, 18, 19, 20].map((night) =>
     'b.parquet': `night ${night}`,
   }),
 );
+
+/** A snapshot whose table is a Parquet file with one lot. */
+async function lotsOf(connection: DuckDBConnection, night: number) {
+  const id = `202611${night}T020000Z-00000b`;
+  const file = join(folder.path, 'lake', 'snapshots', id, 'open', 'data_0.parquet');
+  mkdirSync(dirname(file), { recursive: true });
+  await connection.run(`copy (select ${night}::bigint as lot_id) to '${file}' (field_ids {lot_id: 7})`);
+  const open = {
+    ...{ columns: [{ name: 'lot_id', type: 'BIGINT' }], key: ['lot_id'], partitioned: false, rows: 1 },
+    ...{ bytes: 1, files: [{ path: 'open/data_0.parquet', rows: 1, ...contentOf(readFileSync(file)) }] },
+  };
+  return makeSnapshot(folder.path, id, {}, { tables: { open } });
+}
+
 let store: MemoryStore;
 const day = (night: number): Date => new Date(`2026-11-${night}T02:00:00Z`);
 const vacuum = (more: object = {}) =>
@@ -71,6 +88,34 @@ describe('a vacuum of a mirror', () => {
     const plan = await vacuum({ isDryRun: true });
     expect(store.objects).toEqual(before);
     expect(await vacuum()).toMatchObject({ snapshots: plan.snapshots });
+  });
+
+  it('counts in a dry run what it then removes, metadata of tables included', async () => {
+    store = memoryStore();
+    const connection = await (await DuckDBInstance.create()).connect();
+    const made = [];
+    for (const night of [17, 18, 19, 20]) {
+      made.push(await lotsOf(connection, night));
+      store.now = day(night);
+      await pushTo(store, lakeOf(made), describeAsIceberg(connection, store, []));
+    }
+    store.now = day(22);
+    const plan = await vacuum({ isDryRun: true });
+    expect(plan.snapshots).toHaveLength(2);
+    expect(await vacuum()).toEqual(plan);
+    expect(plan.kept.objects).toBe(store.objects.size - 1);
+    // Neither finds anything more to do.
+    expect(await vacuum({ isDryRun: true })).toEqual(await vacuum());
+  });
+
+  it('removes what Spark computed from snapshots that are gone, and no other models', async () => {
+    const of = (id: string): string => `models/${id}/sales/part-0.parquet`;
+    const ids = ['20261117T020000Z-00000a', '20261120T020000Z-00000a', 'mine'];
+    for (const id of ids) await store.send(of(id), 'rows');
+    store.now = day(22);
+    const plan = await vacuum({ isDryRun: true });
+    expect(await vacuum()).toMatchObject({ objects: plan.objects, kept: plan.kept });
+    expect(ids.filter((id) => store.objects.has(of(id)))).toEqual(ids.slice(1));
   });
 
   it('keeps unnamed objects for a day, because a push may be sending them', () => {

@@ -13,6 +13,28 @@ const LOTS = (values: string): string =>
   `select lot_id::bigint as lot_id, part, bid::double as bid, tags, run_id, domain_id::bigint as domain_id, '2026-11' as month
    from (values ${values}) v(lot_id, part, bid, tags, run_id, domain_id)`;
 
+/** Pairs of floating-point numbers, and whether they differ. */
+const PAIRS: readonly (readonly [a: string, b: string, differs: boolean])[] = [
+  ['0.1 + 0.2', '0.3', false],
+  ['-1234.5', '-1234.5000001', false],
+  ['1234.5', '1234.50001', true],
+  ['2e5 / 3', '2e5 / 3 * (1 + 1e-12)', false],
+  // A total of whole amounts that is larger by one.
+  ['50000000000', '50000000001', true],
+  ['0', '1e-30', true],
+  ["'nan'", "'nan'", false],
+  ["'nan'", '1.5', true],
+  ["'inf'", "'inf'", false],
+  ["'inf'", "'-inf'", true],
+  ["'inf'", '1.5', true],
+  ['null', '1.5', true],
+  ['null', 'null', false],
+];
+const MEASURED = (side: 'a' | 'b'): string =>
+  PAIRS.map(([a, b], i) => `select ${i}::bigint as lot_id, (${side === 'a' ? a : b})::double as value`).join(
+    ' union all ',
+  );
+
 let before: HandMade;
 let after: HandMade;
 beforeAll(async () => {
@@ -25,6 +47,7 @@ beforeAll(async () => {
       old: 'select 1::bigint as lot_id',
       retyped: "select 1::bigint as lot_id, 5::bigint as n, 'a' as left_behind, 7 as kept",
       rekeyed: "select 'one' as lot_id",
+      measured: MEASURED('a'),
     },
     { sales: 'select 1::bigint as lot_id, 1 as price' },
   );
@@ -37,6 +60,7 @@ beforeAll(async () => {
       fresh: 'select 1::bigint as lot_id from range(2)',
       retyped: "select 1::bigint as lot_id, '5' as n, 'b' as arrived, 8 as kept",
       rekeyed: 'select 1::bigint as lot_id',
+      measured: MEASURED('b'),
     },
     { sales: 'select 1::bigint as lot_id, 2 as price' },
   );
@@ -119,12 +143,19 @@ describe('a diff of two snapshots', () => {
     expect(stamped).toMatchObject({ state: 'same', changed: 0 });
   });
 
+  it('takes floating-point numbers for the same if they differ by a billionth at most', async () => {
+    const { measured } = await compare('current', snapshotOf(after), 100);
+    const differing = PAIRS.flatMap(([, , differs], i) => (differs ? [String(i)] : []));
+    expect(measured?.rows.map(({ key }) => key.lot_id)).toEqual(differing);
+    expect(measured).toMatchObject({ changed: differing.length, columns: [{ name: 'value' }] });
+  });
+
   it('reads no file that both snapshots share', async () => {
     const copy = join(before.folder, 'copy');
     cpSync(snapshotOf(before), copy, { recursive: true });
     for (const { path } of allFiles(readManifest(copy))) writeFileSync(join(copy, path), 'no Parquet');
     const same = await compare('current', copy);
-    expect(Object.values(same).map(({ state }) => state)).toEqual(Array(6).fill('same'));
+    expect(Object.values(same).map(({ state }) => state)).toEqual(Array(7).fill('same'));
   });
 
   it('compares only the marts that lotlake model computed', async () => {

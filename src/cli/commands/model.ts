@@ -56,18 +56,26 @@ export const model = command({
         'lotlake pull makes one from a mirror',
       );
     await withDatabase(config, effects.signal, async ({ session: { connection } }) => {
-      const chosen = await chosenModels(connection, config, engine, select, effects);
+      const chosen = await chosenModels(connection, config, engine, select);
       const names = new Set(chosen.models.map(({ name }) => name));
       const source =
         mirror === undefined
           ? localSource(config, snapshot, names)
           : await pushedSource(config, snapshot, names, effects);
       const target = targetOf(to, source, engine, chosen, config, effects);
+      // Files of before would pass for computed ones.
+      if (!target.includes('://')) {
+        ownNamed(target);
+        for (const { name } of chosen.leftOut) remove(join(target, name));
+      }
       const started = performance.now();
       const run = engine === 'spark' ? onSpark : onDuckDB;
       const { models, tests } = await run(connection, chosen, source, target, config, effects);
       const seconds = (performance.now() - started) / 1000;
-      const result = { engine, snapshot_id: source.id, path: target, seconds, models, tests };
+      const result = {
+        ...{ engine, snapshot_id: source.id, path: target, seconds },
+        ...{ models, left_out: chosen.leftOut, tests },
+      };
       print(result, () => text(result));
       assertTests(
         tests,
@@ -77,36 +85,49 @@ export const model = command({
   },
 });
 
-/** The models to compute, the models and checks to test, and the names of all marts. */
+/**
+ * The models to compute, those that the engine leaves out, with reasons, the models and checks to test, and the names of
+ * all marts.
+ */
 type Chosen = Awaited<ReturnType<typeof chosenModels>>;
 
-/** Chooses the models that an engine computes: all or the selected ones. Only DuckDB computes the user's models. */
+/** Why Spark leaves a model out. */
+const FITTED = 'it reads the prices that lotlake fits';
+const OWN = 'it is a model of your own';
+
+/**
+ * Chooses the models that an engine computes: all or the selected ones. Only DuckDB computes the user's models, and those
+ * that read fitted prices; models and tests on Spark read the latter from the snapshot.
+ */
 async function chosenModels(
   connection: DuckDBConnection,
   config: Config,
   engine: string,
   select: string | undefined,
-  { err }: Effects,
 ) {
   const own = await readOwnModels(connection, config);
   const isSpark = engine === 'spark';
-  if (isSpark && own.models.length > 0) err('your own models are left to DuckDB\n');
   const given = [...readModels(), ...(isSpark ? [] : own.models)];
   const all = await orderedModels(connection, given, readableNames());
-  const marts = new Set(all.map(({ name }) => name));
+  const marts = new Set([...all, ...own.models].map(({ name }) => name));
   const selected = select === undefined ? all : selectModels(all, select);
   const models = selected
     .filter(({ isSeed, isFitted }) => !isSeed && !(isSpark && isFitted))
     .map((model) => (model.exists === 'none' ? model : { ...model, exists: 'file' as const }));
+  const fitted = selected.filter(({ isFitted }) => isSpark && isFitted);
+  const leftOut = [
+    ...fitted.map(({ name }) => ({ name, reason: FITTED })),
+    ...(isSpark && select === undefined ? own.models : []).map(({ name }) => ({ name, reason: OWN })),
+  ];
   const written = models.filter(({ exists }) => exists !== 'none');
   if (written.length === 0) throw new ConfigError(`--select ${select} names nothing that ${engine} computes`);
   const known = [...readChecks(), ...(isSpark ? [] : own.checks)];
   const published = all.filter(({ exists }) => exists !== 'none');
-  if (select === undefined) return { models, checks: known, tested: published, marts };
+  if (select === undefined) return { models, leftOut, checks: known, tested: published, marts };
   const named = known.map((check) => ({ ...check, name: check.test }));
   const read = await withReferences(connection, named);
   const checks = read.filter(({ references }) => written.some(({ name }) => references.includes(name)));
-  return { models, checks, tested: written, marts };
+  return { models, leftOut, checks, tested: written, marts };
 }
 
 /** The folder or URL for the marts. Throws ConfigError or SHARE_PLACE if it could overwrite something else. */
@@ -165,7 +186,6 @@ async function onDuckDB(
 ): Promise<ModelResults> {
   for (const table of tables) await connection.run(viewOn(folder, table));
   // Spark names its files differently, and a view on the folder of a mart would read both.
-  ownNamed(target);
   for (const { name } of computed) remove(join(target, name));
   const parquet = () => 'format parquet, compression zstd';
   const models = await runModels(connection, { target, parquet, models: computed });
@@ -195,11 +215,14 @@ async function onSpark(
   return runSparkModels({ tables, models, tests, target: url }, options);
 }
 
-/** The computed marts and their tests, with the snapshot, engine, folder and seconds. */
+/** The computed marts, those left out, and the tests, with the snapshot, engine, folder and seconds. */
 type Result = ModelResults &
-  Readonly<Record<'engine' | 'snapshot_id' | 'path', string> & { seconds: number }>;
+  Readonly<Record<'engine' | 'snapshot_id' | 'path', string>> & {
+    readonly seconds: number;
+    readonly left_out: Chosen['leftOut'];
+  };
 
-function text({ engine, snapshot_id, path, seconds, models, tests }: Result): Lines {
+function text({ engine, snapshot_id, path, seconds, models, left_out, tests }: Result): Lines {
   const failed = tests.filter(({ failures }) => failures > 0);
   return [
     `snapshot ${snapshot_id}: ${counted(models.length, 'mart')} on ${engine} in ${seconds.toFixed(1)} s, in ${path}`,
@@ -207,6 +230,10 @@ function text({ engine, snapshot_id, path, seconds, models, tests }: Result): Li
       ['mart', '>rows', '>ms'],
       models.map(({ name, rows, ms }) => [name, count(rows), count(ms)]),
     ),
+    ...[FITTED, OWN].map((why) => {
+      const names = left_out.filter(({ reason }) => reason === why).map(({ name }) => name);
+      return names.length > 0 && `left to DuckDB, because ${why}: ${names.join(', ')}`;
+    }),
     failed.length === 0
       ? `${counted(tests.length, 'data test')}, all passed`
       : `${counted(failed.length, 'data test')} of ${count(tests.length)} failed:\n${failedText(failed)}`,
