@@ -12,6 +12,9 @@ import type { ObjectStore } from '../../src/mirror/store.js';
 import { contentOf } from './memory-store.js';
 import { makeSnapshot } from './support.js';
 
+/** Field id of `lot_id` in every lake. */
+const FIELD_ID = 1815785;
+
 /** Lots of each table by file, such as `{ lots: [[1, 2], [3]] }` for two files. */
 type Contents = Readonly<Record<string, readonly (readonly number[])[]>>;
 
@@ -32,7 +35,7 @@ export async function makeNight(
       mkdirSync(dirname(file), { recursive: true });
       const rows = values.map((lot) => `(${lot}::bigint)`).join(', ');
       await connection.run(
-        `copy (select * from (values ${rows}) as t(lot_id)) to '${file}' (field_ids {lot_id: 7})`,
+        `copy (select * from (values ${rows}) as t(lot_id)) to '${file}' (field_ids {lot_id: ${FIELD_ID}})`,
       );
       files.push({ path, rows: values.length, ...contentOf(readFileSync(file)) });
     }
@@ -99,6 +102,16 @@ async function objectsOf(store: ObjectStore, night: string, table: string): Prom
   return files.flatMap(({ path, object }) => (path.startsWith(`${table}/`) ? [object] : [])).sort();
 }
 
+/** N of the newest `vN.metadata.json` of each table that is there, whatever its hint says. */
+export async function newestVersions(store: ObjectStore): Promise<ReadonlyMap<string, number>> {
+  const versions = new Map<string, number>();
+  for (const name of (await store.list('tables/')).keys()) {
+    const { table, version } = headOf(name) ?? {};
+    if (table !== undefined && version) versions.set(table, Math.max(version, versions.get(table) ?? 0));
+  }
+  return versions;
+}
+
 /**
  * Reads every table of a mirror by its hint, and by the newest metadata that is there, as Hadoop catalogs do. Fails unless
  * each is a whole night that the mirror has, and `current.json` says whether it is the newest of the table.
@@ -107,13 +120,8 @@ async function objectsOf(store: ObjectStore, night: string, table: string): Prom
 export async function readMoment(store: ObjectStore): Promise<ReadonlySet<string>> {
   const current: Current | undefined = (await readCurrent(store))?.current;
   const objects = await store.list('');
-  const versions = new Map<string, number>();
-  for (const name of objects.keys()) {
-    const { table, version } = headOf(name) ?? {};
-    if (table !== undefined && version) versions.set(table, Math.max(version, versions.get(table) ?? 0));
-  }
   const nights = new Set<string>();
-  for (const [table, newest] of versions)
+  for (const [table, newest] of await newestVersions(store))
     for (const found of [await readTable(store, table), await readTable(store, table, { version: newest })]) {
       if (found === undefined) continue;
       for (const object of found.objects) expect(objects.has(object), object).toBe(true);
