@@ -36,6 +36,29 @@ export interface ManifestEntry {
   readonly data_file: DataFile & { readonly sort_order_id: number };
 }
 
+/** A manifest in the list of a snapshot. */
+export interface ListedManifest
+  extends Readonly<
+    Record<
+      | 'manifest_length'
+      | 'partition_spec_id'
+      | 'content'
+      | 'sequence_number'
+      | 'min_sequence_number'
+      | 'added_snapshot_id'
+      | `${'added' | 'existing' | 'deleted'}_${'files' | 'rows'}_count`,
+      number
+    >
+  > {
+  readonly manifest_path: string;
+  /** Range of each partition field. */
+  readonly partitions: readonly {
+    readonly contains_null: boolean;
+    readonly lower_bound: Buffer | null;
+    readonly upper_bound: Buffer | null;
+  }[];
+}
+
 /** Avro schemas by kind of file. Each `field-id` is from the Iceberg specification, version 2. */
 const SCHEMAS = {
   entries: JSON.stringify(schemas.entry),

@@ -28,7 +28,8 @@ type Send = (method: 'GET' | 'POST', path: string, body?: object, expected?: num
 
 /**
  * Updates the tables of a catalog from a mirror: registers tables that it lacks, and commits new snapshots, columns and
- * removed snapshots to the others. Throws ICEBERG_CATALOG.
+ * removed snapshots to the others: in one transaction if the catalog says that it can, so that no reader sees tables of two
+ * nights, otherwise one after the other. Throws ICEBERG_CATALOG.
  * @param token bearer token, which no message holds from now on; undefined if the catalog needs none
  * @returns numbers of tables by what was done
  */
@@ -39,23 +40,35 @@ export async function commitToCatalog(
 ) {
   if (token !== undefined) hideKey(token);
   const send = senderTo(place, token);
-  const { namespaces, separator } = await readCatalogConfig(send, place);
+  const { root, separator, isTransactional } = await readCatalogConfig(send, place);
+  const namespaces = `${root}namespaces`;
   const levels = place.namespace.split('.');
   await send('POST', namespaces, { namespace: levels }, 409);
   const below = `${namespaces}/${levels.join(separator)}`;
-  const done = { registered: 0, committed: 0, unchanged: 0 };
+  const missing: CatalogEntry[] = [];
+  const changes: (Commit & { readonly name: string })[] = [];
   // One after the other, for small catalogs.
-  for (const entry of entries) done[await commitTable(send, below, entry)]++;
-  return done;
+  for (const entry of entries) {
+    const loaded = await send('GET', `${below}/tables/${entry.name}`, undefined, 404);
+    if (loaded === undefined) missing.push(entry);
+    else changes.push(...changesOf(entry, loaded).map((commit) => ({ ...commit, name: entry.name })));
+  }
+  if (isTransactional && changes.length > 0)
+    await send('POST', `${root}transactions/commit`, {
+      'table-changes': changes.map(({ name, ...commit }) => ({
+        identifier: { namespace: levels, name },
+        ...commit,
+      })),
+    });
+  else for (const { name, ...commit } of changes) await send('POST', `${below}/tables/${name}`, commit);
+  for (const { name, metadataUri } of missing)
+    await send('POST', `${below}/register`, { name, 'metadata-location': metadataUri });
+  const [registered, committed] = [missing.length, changes.length];
+  return { registered, committed, unchanged: entries.length - registered - committed };
 }
 
-async function commitTable(send: Send, below: string, entry: CatalogEntry) {
-  const { name, metadata, metadataUri, folder } = entry;
-  const loaded = await send('GET', `${below}/tables/${name}`, undefined, 404);
-  if (loaded === undefined) {
-    await send('POST', `${below}/register`, { name, 'metadata-location': metadataUri });
-    return 'registered';
-  }
+/** The commit that updates a table of the catalog, if it needs one. */
+function changesOf({ name, metadata, folder }: CatalogEntry, loaded: unknown): Commit[] {
   const found = z.object({ metadata: catalogTable }).safeParse(loaded);
   if (!found.success) throw failed(`what it says of ${name} is not valid: ${z.prettifyError(found.error)}`);
   const theirs = found.data.metadata;
@@ -65,24 +78,33 @@ async function commitTable(send: Send, below: string, entry: CatalogEntry) {
       'name another namespace, or drop the table there',
     );
   // The catalog writes its metadata where a vacuum of the mirror does not remove it.
-  const commit = planCatalogCommit(metadata, theirs, { 'write.metadata.path': folder });
-  if (commit === undefined) return 'unchanged';
-  await send('POST', `${below}/tables/${name}`, commit);
-  return 'committed';
+  return [planCatalogCommit(metadata, theirs, { 'write.metadata.path': folder })].flatMap(
+    (plan) => plan ?? [],
+  );
 }
 
-/** Requests the configuration of a catalog: the path of its namespaces, and what separates their levels. */
+type Commit = NonNullable<ReturnType<typeof planCatalogCommit>>;
+
+/** How a catalog says that it commits several tables in one transaction. */
+const TRANSACTION = 'POST /v1/{prefix}/transactions/commit';
+
+/**
+ * Requests the configuration of a catalog: the start of its paths, what separates the levels of a namespace, and whether it
+ * commits several tables in one transaction.
+ */
 async function readCatalogConfig(send: Send, { warehouse }: CatalogPlace) {
   const query = warehouse === undefined ? '' : `?warehouse=${encodeURIComponent(warehouse)}`;
   const facts = z
     .object({ prefix: z.string().optional(), 'namespace-separator': z.string().optional() })
     .default({});
   const answer = await send('GET', `config${query}`);
-  const config = z.object({ defaults: facts, overrides: facts }).safeParse(answer);
+  const endpoints = z.array(z.string()).default([]);
+  const config = z.object({ defaults: facts, overrides: facts, endpoints }).safeParse(answer);
   if (!config.success) throw failed(`its configuration is not valid: ${z.prettifyError(config.error)}`);
   const { defaults, overrides } = config.data;
   const { prefix, 'namespace-separator': separator = '%1F' } = { ...defaults, ...overrides };
-  return { namespaces: prefix === undefined ? 'namespaces' : `${prefix}/namespaces`, separator };
+  const isTransactional = config.data.endpoints.includes(TRANSACTION);
+  return { root: prefix === undefined ? '' : `${prefix}/`, separator, isTransactional };
 }
 
 function senderTo({ uri }: CatalogPlace, token: string | undefined): Send {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type DataFile, encode, type ManifestEntry, STATUS } from './avro.js';
+import { type DataFile, encode, type ListedManifest, type ManifestEntry, STATUS } from './avro.js';
 import { boundOf } from './bounds.js';
 import type { TableMetadata } from './metadata.js';
 import { NO_METRICS } from './metrics.js';
@@ -13,13 +13,22 @@ export interface LakeSnapshot {
   readonly files: readonly DataFile[];
 }
 
+/** A manifest of a snapshot, as its list names it. */
+export interface KnownManifest {
+  readonly listed: ListedManifest;
+  /** Undefined as long as it was not read. */
+  readonly entries?: readonly ManifestEntry[] | undefined;
+}
+
 /** The last metadata of a table. */
 export interface PreviousMetadata {
   /** N of `vN.metadata.json`. */
   readonly version: number;
   readonly metadata: TableMetadata;
-  /** Entries of the manifest of the current snapshot. */
-  readonly entries: readonly ManifestEntry[];
+  /** Manifests of the current snapshot. */
+  readonly manifests: readonly KnownManifest[];
+  /** Reads a whole file; returns undefined if there is none. Undefined for a plan, whose new manifests are known. */
+  readonly read?: ((uri: string) => Promise<Buffer | undefined>) | undefined;
 }
 
 /** A file to write, whole. */
@@ -39,38 +48,107 @@ export interface CommitNumbers {
   readonly parent: number | undefined;
 }
 
-/** Entries of the manifest of a snapshot: its files, and the files of the previous snapshot that are gone. */
-export function entriesOf(
+/** What tells the group of a file: a member of {@link DataFile}. */
+export type Placed = Pick<DataFile, 'file_path' | 'partition'>;
+
+/**
+ * The files of a group share a manifest: those of a quarter of a year, of all sources. A table without partitions is one
+ * group.
+ */
+export function groupOf({ partition: { month } }: Pick<DataFile, 'partition'>): string {
+  const [, year, number] = /^(\d{4})-(\d\d)$/.exec(String(month)) ?? [];
+  if (year === undefined) return month === undefined ? 'all' : 'other';
+  return `${year}q${Math.ceil(Number(number) / 3)}`;
+}
+
+/** Items by the group of their file, in the order of the groups' names. */
+function byGroup<T>(items: readonly T[], fileOf: (item: T) => Pick<DataFile, 'partition'>): [string, T[]][] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groupOf(fileOf(item));
+    groups.set(group, [...(groups.get(group) ?? []), item]);
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const hashOf = (content: string | Buffer): string =>
+  createHash('sha256').update(content).digest('hex').slice(0, 16);
+
+/** Name of the manifest of a group, without the hash of its content: it says which files the manifest has. */
+const nameOf = (group: string, files: readonly Placed[]): string =>
+  `${group}-${hashOf(
+    files
+      .map(({ file_path }) => file_path)
+      .sort()
+      .join('\n'),
+  )}`;
+
+/**
+ * Splits the manifests of the previous snapshot by the files of the next: those that stay, because their group has the same
+ * files, and those that are outdated. The files of groups without such a manifest are `relisted`.
+ */
+export function splitManifests<T extends Placed>(manifests: readonly KnownManifest[], files: readonly T[]) {
+  const groups = new Map(byGroup(files, (file) => file).map(([group, all]) => [nameOf(group, all), all]));
+  const staying: KnownManifest[] = [];
+  const outdated: KnownManifest[] = [];
+  for (const manifest of manifests) {
+    const [, name = ''] = /\/([^/]+)-[0-9a-f]{16}\.avro$/.exec(manifest.listed.manifest_path) ?? [];
+    (groups.delete(name) ? staying : outdated).push(manifest);
+  }
+  return { staying, outdated, relisted: [...groups.values()].flat() };
+}
+
+/** Whether a manifest names a file of its snapshot, and not only files that are gone. */
+export const hasFiles = ({ listed }: KnownManifest): boolean =>
+  listed.added_files_count + listed.existing_files_count > 0;
+
+/** The entries of a new manifest. */
+export interface NewManifest {
+  readonly group: string;
+  /** Files of the snapshot, then files of the previous one that are gone. */
+  readonly entries: readonly ManifestEntry[];
+}
+
+/** Entries of the files of a snapshot. */
+export const liveEntries = (entries: readonly ManifestEntry[]): ManifestEntry[] =>
+  entries.filter(({ status }) => status !== STATUS.deleted);
+
+/**
+ * Plans the manifests of a snapshot: those of the previous snapshot that stay, and a new one for each group of files that
+ * is not as before.
+ * @param before manifests of the previous snapshot with their entries, which those that stay need not have
+ */
+export function planManifests(
   { files }: LakeSnapshot,
   { id, sequence }: CommitNumbers,
-  previous: PreviousMetadata | undefined,
+  before: readonly KnownManifest[],
   sortOrder: number,
-): ManifestEntry[] {
-  const live = previous?.entries.filter(({ status }) => status !== STATUS.deleted) ?? [];
+) {
+  const current = files.filter(({ record_count }) => record_count > 0);
+  const { staying, outdated, relisted } = splitManifests(before, current);
+  const live = liveEntries(outdated.flatMap(({ entries = [] }) => entries));
   const known = new Map(live.map((entry) => [entry.data_file.file_path, entry]));
-  const current = files
-    .filter(({ record_count }) => record_count > 0)
-    .map((file): ManifestEntry => {
-      const before = known.get(file.file_path);
-      if (before !== undefined) return { ...before, status: STATUS.existing };
-      const numbers = { snapshot_id: id, sequence_number: sequence, file_sequence_number: sequence };
-      return { status: STATUS.added, ...numbers, data_file: { ...file, sort_order_id: sortOrder } };
-    });
-  const uris = new Set(current.map(({ data_file }) => data_file.file_path));
-  const gone = live.filter(({ data_file }) => !uris.has(data_file.file_path));
-  return [
-    ...current,
+  const named = relisted.map((file): ManifestEntry => {
+    const earlier = known.get(file.file_path);
+    if (earlier !== undefined) return { ...earlier, status: STATUS.existing };
+    const numbers = { snapshot_id: id, sequence_number: sequence, file_sequence_number: sequence };
+    return { status: STATUS.added, ...numbers, data_file: { ...file, sort_order_id: sortOrder } };
+  });
+  const uris = new Set(named.map(({ data_file }) => data_file.file_path));
+  const gone = live
+    .filter(({ data_file }) => !uris.has(data_file.file_path))
     // No reader needs the statistics of a file that is gone.
-    ...gone.map(
+    .map(
       ({ data_file, ...entry }): ManifestEntry => ({
         ...{ ...entry, status: STATUS.deleted, snapshot_id: id },
         data_file: { ...data_file, ...NO_METRICS },
       }),
-    ),
-  ];
+    );
+  const groups = byGroup([...named, ...gone], ({ data_file }) => data_file);
+  return { staying, fresh: groups.map(([group, entries]): NewManifest => ({ group, entries })) };
 }
 
-/** Numbers of files, rows and bytes in a manifest by status of the entry. */
+/** Numbers of files, rows and bytes in manifests by status of the entry. */
 export function countsOf(entries: readonly ManifestEntry[]) {
   const count = (status: number) => {
     const files = entries.filter((entry) => entry.status === status).map(({ data_file }) => data_file);
@@ -84,50 +162,58 @@ export function countsOf(entries: readonly ManifestEntry[]) {
 }
 
 /**
- * Encodes the manifest and the manifest list of a snapshot.
- * @returns the files to write; the last one is the list
+ * Encodes the new manifests and the manifest list of a snapshot.
+ * @returns all manifests of the snapshot, and the files to write; the last one is the list
  */
 export function encodeManifests(
   location: string,
-  entries: readonly ManifestEntry[],
+  { staying, fresh }: ReturnType<typeof planManifests>,
   numbers: CommitNumbers,
   shape: Shape,
-): MetadataFile[] {
-  const manifests = entries.length === 0 ? [] : [manifestOf(location, entries, numbers, shape)];
-  const listed = manifests.map((manifest) => listedAs(manifest, entries, numbers, shape));
+) {
+  const made = fresh.map(({ group, entries }) => {
+    const file = manifestOf(location, { group, entries }, shape);
+    return { file, listed: listedAs(file, entries, numbers, shape), entries };
+  });
+  const manifests: KnownManifest[] = [
+    ...staying,
+    ...made.map(({ listed, entries }) => ({ listed, entries })),
+  ];
+  const listed = manifests.map((manifest) => manifest.listed);
   const list = encode('manifests', listed, {
     'format-version': '2',
     'snapshot-id': String(numbers.id),
     'parent-snapshot-id': String(numbers.parent ?? null),
     'sequence-number': String(numbers.sequence),
   });
-  return [...manifests, nameByHash(`${location}/metadata/snap-${numbers.id}`, list)];
+  const files: MetadataFile[] = [
+    ...made.map(({ file }) => file),
+    nameByHash(`${location}/metadata/snap-${numbers.id}`, list),
+  ];
+  return { manifests, files };
 }
 
-function manifestOf(
-  location: string,
-  entries: readonly ManifestEntry[],
-  { id }: CommitNumbers,
-  shape: Shape,
-): MetadataFile {
+function manifestOf(location: string, { group, entries }: NewManifest, shape: Shape): MetadataFile {
   const schema = shape.schemas.find((each) => each['schema-id'] === shape['current-schema-id']);
   const fields = currentSpec(shape);
   const content = encode(fields.length > 0 ? 'entries' : 'flatEntries', entries, {
-    schema: JSON.stringify(schema),
+    // Descriptions of columns would be half of a small manifest.
+    schema: JSON.stringify(schema, (key, value) => (key === 'doc' ? undefined : value)),
     'schema-id': String(shape['current-schema-id']),
     'partition-spec': JSON.stringify(fields),
     'partition-spec-id': String(shape['default-spec-id']),
     'format-version': '2',
     content: 'data',
   });
-  return nameByHash(`${location}/metadata/${id}-m0`, content);
+  const files = liveEntries(entries).map(({ data_file }) => data_file);
+  return nameByHash(`${location}/metadata/${nameOf(group, files)}`, content);
 }
 
 /** A file with the hash of its content in its name, so that two plans for one snapshot never overwrite each other. */
-function nameByHash(start: string, content: Buffer): MetadataFile {
-  const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
-  return { uri: `${start}-${hash}.avro`, content };
-}
+const nameByHash = (start: string, content: Buffer): MetadataFile => ({
+  uri: `${start}-${hashOf(content)}.avro`,
+  content,
+});
 
 /** The entry of a manifest in its list. */
 function listedAs(
@@ -135,7 +221,7 @@ function listedAs(
   entries: readonly ManifestEntry[],
   { id, sequence }: CommitNumbers,
   shape: Shape,
-) {
+): ListedManifest {
   const { existing, added, deleted } = countsOf(entries);
   return {
     manifest_path: manifest.uri,

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literals, type Row, rows } from '../duck/session.js';
-import { fieldId } from '../lake/field-ids.js';
+import { type Field, fieldsOf } from '../lake/field-ids.js';
 import type { Manifest } from '../lake/manifest.js';
-import type { Column } from '../lake/schema.js';
 import { boundOf } from './bounds.js';
 import { primitiveOf } from './schema.js';
 
@@ -54,19 +53,20 @@ export async function readMetrics(
   }
   return new Map(
     paths.map((path) => {
-      const columns = tables[path.split('/')[0] ?? '']?.columns ?? [];
-      return [path, metricsOf(byFile.get(join(snapshot, path)) ?? [], columns)];
+      const table = tables[path.split('/')[0] ?? ''];
+      const fields = table === undefined ? [] : fieldsOf(table);
+      return [path, metricsOf(byFile.get(join(snapshot, path)) ?? [], fields)];
     }),
   );
 }
 
 /** Statistics of one file from the columns in its footer, without list elements. */
-function metricsOf(stored: readonly Row[], columns: readonly Column[]): Metrics {
+function metricsOf(stored: readonly Row[], fields: readonly Field[]): Metrics {
   const known = stored.flatMap((row) => {
-    const type = columns.find(({ name }) => name === row.name)?.type;
-    return type === undefined || type.endsWith('[]')
+    const field = fields.find(({ name }) => name === row.name);
+    return field === undefined || field.element_id !== undefined
       ? []
-      : [{ row, key: fieldId(String(row.name)), type: primitiveOf(type) }];
+      : [{ row, key: field.field_id, type: primitiveOf(field.type) }];
   });
   const bounds = (side: 'lower' | 'upper'): ById<Buffer> =>
     known.flatMap(({ key, type, row }) => {

@@ -1,31 +1,46 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fieldId } from '../lake/field-ids.js';
-import { decode, type ManifestEntry, STATUS } from './avro.js';
+import { decode, type ListedManifest, type ManifestEntry } from './avro.js';
 import {
   type CommitNumbers,
   countsOf,
   encodeManifests,
-  entriesOf,
+  hasFiles,
+  type KnownManifest,
   type LakeSnapshot,
+  liveEntries,
   type MetadataFile,
+  type Placed,
   type PreviousMetadata,
+  planManifests,
+  splitManifests,
 } from './manifests.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf, type TableMetadata, uuidOf } from './metadata.js';
-import { type IcebergTable, idsOf, nameMappingOf, PARTITION_FIELDS, schemaOf } from './schema.js';
+import {
+  type IcebergTable,
+  idsOf,
+  idsOfNames,
+  LAST_PARTITION_FIELD,
+  nameMappingOf,
+  partitionFieldsOf,
+  schemaOf,
+} from './schema.js';
 
 /** The metadata of a table with a new snapshot, and the files to write. */
 export interface CommitPlan extends PreviousMetadata {
-  /** Manifest and manifest list, which no reader knows yet. Their names have the hash of their content. */
+  /** New manifests and the manifest list, which no reader knows yet. Their names have the hash of their content. */
   readonly before: readonly MetadataFile[];
+  /** URIs of everything that the snapshot needs: its list, and all of its manifests, also those of earlier snapshots. */
+  readonly named: readonly string[];
   /** `vN.metadata.json`, then `version-hint.text`: with them the snapshot is current. */
   readonly after: readonly MetadataFile<string>[];
 }
 
 /**
- * Plans the metadata of a table with a new snapshot. The same input gives the same bytes. Throws ICEBERG_TYPE.
+ * Plans the metadata of a table with a new snapshot. The same input gives the same bytes. Manifests whose files all stay are
+ * listed again as they are. Throws ICEBERG_TYPE.
  * @param location URI of the table's folder, without a slash at its end
  * @param kept ids of the snapshots of the lake that stay, besides the new one
- * @param previous the plan before this one, or what `readPrevious` returns; undefined for a table without metadata
+ * @param previous the plan before this one, or what {@link withEntries} returns; undefined for a table without metadata
  */
 export function planCommit(
   table: IcebergTable,
@@ -41,13 +56,14 @@ export function planCommit(
     parent: before?.['current-snapshot-id'],
   };
   const version = (previous?.version ?? 0) + 1;
-  const { 'default-sort-order-id': sortOrder } = evolve(table, [], before);
-  const found = entriesOf(snapshot, numbers, previous, sortOrder);
-  const shape = evolve(table, found, before);
+  const none = { staying: [], fresh: [] };
+  const { 'default-sort-order-id': sortOrder, 'default-spec-id': spec } = evolve(table, none, before);
   // A manifest has one partition spec, so it cannot have the deleted files of another one.
-  const isSameSpec = before === undefined || before['default-spec-id'] === shape['default-spec-id'];
-  const entries = isSameSpec ? found : found.filter(({ status }) => status !== STATUS.deleted);
-  const manifests = encodeManifests(location, entries, numbers, shape);
+  const isSameSpec = before === undefined || before['default-spec-id'] === spec;
+  const planned = planManifests(snapshot, numbers, isSameSpec ? (previous?.manifests ?? []) : [], sortOrder);
+  const shape = evolve(table, planned, before);
+  const { manifests, files } = encodeManifests(location, planned, numbers, shape);
+  const list = files.at(-1)?.uri ?? '';
   const metadata = retainSnapshots(
     {
       'format-version': 2,
@@ -55,8 +71,8 @@ export function planCommit(
       location,
       ...shape,
       ...historyOf(snapshot, numbers, before, {
-        'manifest-list': manifests.at(-1)?.uri ?? '',
-        summary: { ...summaryOf(entries), 'lotlake.snapshot': snapshot.id },
+        'manifest-list': list,
+        summary: { ...summaryOf(planned, snapshot), 'lotlake.snapshot': snapshot.id },
         'schema-id': shape['current-schema-id'],
       }),
       'metadata-log': metadataLog(location, previous),
@@ -67,7 +83,11 @@ export function planCommit(
     },
     kept,
   );
-  return { version, metadata, entries, before: manifests, after: headFiles(metadata, version) };
+  return {
+    ...{ version, metadata, manifests, read: previous?.read },
+    ...{ before: files, named: [...manifests.map(({ listed }) => listed.manifest_path), list] },
+    after: headFiles(metadata, version),
+  };
 }
 
 /** The files that make metadata current: `vN.metadata.json`, then `version-hint.text`. */
@@ -83,8 +103,8 @@ const fileOf = (location: string, version: number): string =>
 const hintOf = (location: string): string => `${location}/metadata/version-hint.text`;
 
 /**
- * Reads the metadata that `version-hint.text` names, with the entries of its current manifest; undefined if the table has
- * no metadata yet. Throws ICEBERG_METADATA, and the errors of `read`.
+ * Reads the metadata that `version-hint.text` names, with the manifest list of its current snapshot, but without entries;
+ * undefined if the table has no metadata yet. Throws ICEBERG_METADATA, and the errors of `read`.
  * @param read reads a whole file; returns undefined if there is none
  */
 export async function readPrevious(
@@ -98,11 +118,28 @@ export async function readPrevious(
   const metadata = parseMetadata(String(await read(place)), place);
   const id = metadata['current-snapshot-id'];
   const list = metadata.snapshots.find((each) => each['snapshot-id'] === id)?.['manifest-list'] ?? '';
-  const valuesIn = async <T>(uri: string) => decode<T>((await read(uri)) ?? Buffer.alloc(0));
-  const entries: ManifestEntry[] = [];
-  for (const { manifest_path } of await valuesIn<{ manifest_path: string }>(list))
-    entries.push(...(await valuesIn<ManifestEntry>(manifest_path)));
-  return { version, metadata, entries };
+  const listed = decode<ListedManifest>((await read(list)) ?? Buffer.alloc(0));
+  return { version, metadata, manifests: listed.map((each) => ({ listed: each })), read };
+}
+
+/**
+ * Reads the entries of the manifests that a snapshot with these files lists no more: other entries are not needed to plan
+ * it. Throws ICEBERG_METADATA, and the errors of `read`.
+ */
+export async function withEntries(
+  previous: PreviousMetadata,
+  files: readonly Placed[],
+): Promise<PreviousMetadata> {
+  const { read } = previous;
+  if (read === undefined) return previous;
+  const { outdated } = splitManifests(previous.manifests, files);
+  const manifests: KnownManifest[] = [];
+  for (const known of previous.manifests) {
+    const isNeeded = known.entries === undefined && outdated.includes(known) && hasFiles(known);
+    const bytes = isNeeded ? ((await read(known.listed.manifest_path)) ?? Buffer.alloc(0)) : undefined;
+    manifests.push(bytes === undefined ? known : { ...known, entries: decode<ManifestEntry>(bytes) });
+  }
+  return { ...previous, manifests };
 }
 
 /** The members of metadata that name snapshots, with a new snapshot as the current one. */
@@ -142,14 +179,19 @@ function metadataLog(
   ];
 }
 
+type Planned = ReturnType<typeof planManifests>;
+
 /** Summary of a snapshot: its counts under the names of Iceberg. */
-function summaryOf(entries: readonly ManifestEntry[]): Record<string, string> {
-  const { existing, added, deleted } = countsOf(entries);
+function summaryOf({ fresh }: Planned, { files }: LakeSnapshot): Record<string, string> {
+  const { added, deleted } = countsOf(fresh.flatMap(({ entries }) => entries));
+  const live = files.filter(({ record_count }) => record_count > 0);
+  const rows = live.reduce((sum, file) => sum + file.record_count, 0);
+  const bytes = live.reduce((sum, file) => sum + file.file_size_in_bytes, 0);
   const counts = {
     ...{ 'added-data-files': added.files, 'added-records': added.rows, 'added-files-size': added.bytes },
     ...{ 'deleted-data-files': deleted.files, 'deleted-records': deleted.rows },
-    ...{ 'removed-files-size': deleted.bytes, 'total-data-files': existing.files + added.files },
-    ...{ 'total-records': existing.rows + added.rows, 'total-files-size': existing.bytes + added.bytes },
+    ...{ 'removed-files-size': deleted.bytes, 'total-data-files': live.length },
+    ...{ 'total-records': rows, 'total-files-size': bytes },
     ...{ 'total-delete-files': 0, 'total-position-deletes': 0, 'total-equality-deletes': 0 },
   };
   const changed = deleted.files === 0 ? 'append' : added.files === 0 ? 'delete' : 'overwrite';
@@ -158,16 +200,20 @@ function summaryOf(entries: readonly ManifestEntry[]): Record<string, string> {
 }
 
 /** Adds the current schema, partition spec and sort order of a table to the earlier ones, unless they are among them. */
-function evolve(table: IcebergTable, entries: readonly ManifestEntry[], before: TableMetadata | undefined) {
-  const fields = schemaOf(table, isKeyProven(table, entries, before));
+function evolve(table: IcebergTable, planned: Planned, before: TableMetadata | undefined) {
+  const fields = schemaOf(table, isKeyProven(table, planned, before));
   const schemas = add(before?.schemas, (id) => ({ ...fields, 'schema-id': id }), 0);
-  const specs = add(before?.['partition-specs'], (id) => ({ 'spec-id': id, fields: specOf(table) }), 0);
+  const specs = add(
+    before?.['partition-specs'],
+    (id) => ({ 'spec-id': id, fields: partitionFieldsOf(table) }),
+    0,
+  );
   const orders = add(before?.['sort-orders'], (id) => ({ 'order-id': id, fields: sortOrderOf(table) }), 1);
   return {
     'last-column-id': Math.max(...schemas.all.flatMap(idsOf)),
     ...{ 'current-schema-id': schemas.id, schemas: schemas.all },
     ...{ 'default-spec-id': specs.id, 'partition-specs': specs.all },
-    'last-partition-id': PARTITION_FIELDS[1]['field-id'],
+    'last-partition-id': LAST_PARTITION_FIELD,
     ...{ 'default-sort-order-id': orders.id, 'sort-orders': orders.all },
   };
 }
@@ -180,12 +226,10 @@ function add<T>(known: readonly T[] = [], numbered: (id: number) => T, first: nu
   return { id, all: [...known, numbered(id)] };
 }
 
-const specOf = ({ partitioned }: IcebergTable) => (partitioned ? [...PARTITION_FIELDS] : []);
-
-const sortOrderOf = ({ sort }: IcebergTable) =>
-  sort.map((name) => ({
+const sortOrderOf = (table: IcebergTable) =>
+  idsOfNames(table, table.sort).map((id) => ({
     ...{ transform: 'identity', direction: 'asc' },
-    ...{ 'source-id': fieldId(name), 'null-order': 'nulls-last' },
+    ...{ 'source-id': id, 'null-order': 'nulls-last' },
   }));
 
 /**
@@ -193,17 +237,20 @@ const sortOrderOf = ({ sort }: IcebergTable) =>
  * in the path is not proven, because pyiceberg looks for required columns in the file.
  */
 function isKeyProven(
-  { key }: IcebergTable,
-  entries: readonly ManifestEntry[],
+  table: IcebergTable,
+  { staying, fresh }: Planned,
   before: TableMetadata | undefined,
 ): boolean {
   const last = before?.schemas.find((each) => each['schema-id'] === before['current-schema-id']);
-  if (last !== undefined && last['identifier-field-ids'] === undefined) return false;
-  const live = entries.filter(({ status }) => status !== STATUS.deleted);
+  const proven = last?.['identifier-field-ids'];
+  if (last !== undefined && proven === undefined) return false;
+  // Files that stay were proven by the last schema, for its key.
+  if (staying.length > 0 && !isDeepStrictEqual(proven, idsOfNames(table, table.key))) return false;
+  const live = liveEntries(fresh.flatMap(({ entries }) => entries));
   return live.every(({ data_file }) => {
     const whole = new Set(
       data_file.null_value_counts.filter(({ value }) => value === 0).map((count) => count.key),
     );
-    return key.every((name) => whole.has(fieldId(name)));
+    return idsOfNames(table, table.key).every((id) => whole.has(id));
   });
 }

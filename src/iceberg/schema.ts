@@ -1,13 +1,12 @@
 import { LotlakeError } from '../config/lotlake-error.js';
-import { fieldId } from '../lake/field-ids.js';
-import type { Column } from '../lake/schema.js';
+import type { Field } from '../lake/field-ids.js';
 
 /** A table or mart as Iceberg needs it. */
 export interface IcebergTable {
   readonly name: string;
   readonly description: string;
   /** All columns of the table: those of the files, and those of the partition. */
-  readonly columns: readonly (Column & { readonly description?: string | undefined })[];
+  readonly columns: readonly (Field & { readonly description?: string | undefined })[];
   readonly key: readonly string[];
   /** Columns that the rows of each file are sorted by. */
   readonly sort: readonly string[];
@@ -42,24 +41,29 @@ export function primitiveOf(type: string): PrimitiveType {
   });
 }
 
-function typeOf({ name, type }: Column) {
-  if (!type.endsWith('[]')) return primitiveOf(type);
-  const element = { 'element-id': fieldId(`${name}.element`), element: primitiveOf(type.slice(0, -2)) };
+function typeOf({ type, element_id }: Field) {
+  if (element_id === undefined) return primitiveOf(type);
+  const element = { 'element-id': element_id, element: primitiveOf(type.slice(0, -2)) };
   return { type: 'list' as const, ...element, 'element-required': false };
 }
+
+/** The ids of columns of a table, in the order of their names. */
+export const idsOfNames = ({ columns }: Pick<IcebergTable, 'columns'>, names: readonly string[]): number[] =>
+  names.flatMap((name) => columns.find((column) => column.name === name)?.field_id ?? []);
 
 /**
  * Schema of a table.
  * @param isKeyProven whether no file has a null in a column of the key, so that the key identifies a row
  */
-export function schemaOf({ columns, key }: IcebergTable, isKeyProven: boolean) {
+export function schemaOf(table: IcebergTable, isKeyProven: boolean) {
+  const { columns, key } = table;
   const required = isKeyProven ? key : [];
   const fields = columns.map((column) => ({
-    ...{ id: fieldId(column.name), name: column.name, required: required.includes(column.name) },
+    ...{ id: column.field_id, name: column.name, required: required.includes(column.name) },
     type: typeOf(column),
     ...(column.description ? { doc: column.description } : {}),
   }));
-  const ids = required.map(fieldId);
+  const ids = idsOfNames(table, required);
   return { type: 'struct' as const, fields, ...(ids.length === 0 ? {} : { 'identifier-field-ids': ids }) };
 }
 
@@ -78,8 +82,18 @@ export const nameMappingOf = ({ fields }: SchemaFields): string =>
     })),
   );
 
-/** Partition fields. Their ids are separate from those of the schema. */
-export const PARTITION_FIELDS = [
-  { name: 'domain_id', transform: 'identity', 'field-id': 1000, 'source-id': fieldId('domain_id') },
-  { name: 'month', transform: 'identity', 'field-id': 1001, 'source-id': fieldId('month') },
-] as const;
+/** Columns that partitions follow from. */
+const PARTITIONED_BY = ['domain_id', 'month'] as const;
+
+const FIRST_PARTITION_FIELD = 1000;
+
+/** Id of the last partition field that any table has. */
+export const LAST_PARTITION_FIELD = FIRST_PARTITION_FIELD + PARTITIONED_BY.length - 1;
+
+/** Partition fields of a table. Their ids are separate from those of the schema. */
+export const partitionFieldsOf = (table: IcebergTable) =>
+  (table.partitioned ? PARTITIONED_BY : []).flatMap((name, i) =>
+    idsOfNames(table, [name]).map((id) => ({
+      ...{ name, transform: 'identity', 'field-id': FIRST_PARTITION_FIELD + i, 'source-id': id },
+    })),
+  );

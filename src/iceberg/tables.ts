@@ -1,16 +1,20 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import pLimit from 'p-limit';
 import type { BaseState } from '../lake/base.js';
+import { type Field, fieldsOf, hashOf } from '../lake/field-ids.js';
 import { partitionOf } from '../lake/files.js';
-import { allFiles, allTables, type LakeFile, type Manifest } from '../lake/manifest.js';
+import { allTables, type LakeFile, type Manifest } from '../lake/manifest.js';
 import { partitionFromFolder } from '../lake/partition.js';
-import type { Column } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import type { Described } from '../publish/warehouse.js';
-import { type DataFile, STATUS } from './avro.js';
-import type { PreviousMetadata } from './manifests.js';
+import type { DataFile } from './avro.js';
+import { liveEntries, type PreviousMetadata, splitManifests } from './manifests.js';
 import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';
-import { type CommitPlan, planCommit } from './plan.js';
+import { type CommitPlan, planCommit, withEntries } from './plan.js';
 import type { IcebergTable } from './schema.js';
+
+/** Tables whose manifests are read at the same time. */
+const CONCURRENCY = 8;
 
 /** URIs of the tables and files of a snapshot, and their metadata before. */
 interface Place {
@@ -36,32 +40,45 @@ export async function planTables(
   { kept, locationOf, uriOf, knownAs, previous }: Place,
 ): Promise<Map<string, CommitPlan>> {
   const tables = allTables(manifest);
-  const known = metricsIn(previous);
-  const metricsOf = (file: LakeFile): Metrics | undefined => known.get(knownAs(file) ?? '');
-  const fresh = allFiles(manifest).filter((file) => metricsOf(file) === undefined);
-  const paths = fresh.map(({ path }) => path);
-  const read = await readMetrics(connection, folder, paths, tables);
   const { snapshot_id: id, created_at } = manifest;
-  const plans = icebergTables(tables, descriptions).map((table): [string, CommitPlan] => {
-    const files = (tables[table.name]?.files ?? []).map(
-      (file): DataFile => ({
+  const wanted = await pLimit(CONCURRENCY).map(icebergTables(tables, descriptions), async (table) => {
+    const files = (tables[table.name]?.files ?? []).map((file) => ({
+      ...{ file, file_path: uriOf(file), partition: table.partitioned ? partitionValuesOf(file) : {} },
+    }));
+    const before = previous.get(table.name);
+    return { table, files, before: before && (await withEntries(before, withRows(files))) };
+  });
+  const known = metricsIn(wanted.flatMap(({ before }) => before ?? []));
+  const metricsOf = (file: LakeFile): Metrics | undefined => known.get(knownAs(file) ?? '');
+  // The manifests that stay have the statistics of their files.
+  const listed = wanted.flatMap(
+    ({ files, before }) => splitManifests(before?.manifests ?? [], withRows(files)).relisted,
+  );
+  const unknown = listed.filter(({ file }) => metricsOf(file) === undefined);
+  const paths = unknown.map(({ file }) => file.path);
+  const read = await readMetrics(connection, folder, paths, tables);
+  const plans = wanted.map(({ table, files, before }): [string, CommitPlan] => {
+    const described = files.map(
+      ({ file, ...placed }): DataFile => ({
         ...(metricsOf(file) ?? read.get(file.path) ?? NO_METRICS),
-        ...{ content: 0, file_path: uriOf(file), file_format: 'PARQUET' },
-        partition: table.partitioned ? partitionValuesOf(file) : {},
+        ...{ ...placed, content: 0, file_format: 'PARQUET' },
         ...{ record_count: file.rows, file_size_in_bytes: file.bytes },
       }),
     );
-    const made = { id, time: Date.parse(created_at), files };
-    return [table.name, planCommit(table, locationOf(table.name), made, kept, previous.get(table.name))];
+    const made = { id, time: Date.parse(created_at), files: described };
+    return [table.name, planCommit(table, locationOf(table.name), made, kept, before)];
   });
   return new Map(plans);
 }
 
+/** Iceberg names no files without rows. */
+const withRows = <T extends { readonly file: LakeFile }>(files: readonly T[]): T[] =>
+  files.filter(({ file }) => file.rows > 0);
+
 /** Statistics of files by URI. An entry of a deleted file has none, but the file may come back. */
-function metricsIn(previous: Place['previous']): ReadonlyMap<string, Metrics> {
-  const entries = [...previous.values()].flatMap((table) => table.entries);
-  const live = entries.filter(({ status }) => status !== STATUS.deleted);
-  return new Map(live.map(({ data_file }) => [data_file.file_path, data_file]));
+function metricsIn(previous: readonly PreviousMetadata[]): ReadonlyMap<string, Metrics> {
+  const entries = previous.flatMap(({ manifests }) => manifests.flatMap((each) => each.entries ?? []));
+  return new Map(liveEntries(entries).map(({ data_file }) => [data_file.file_path, data_file]));
 }
 
 /** Tables and marts of a snapshot as Iceberg needs them. */
@@ -71,16 +88,15 @@ export function icebergTables(
 ): IcebergTable[] {
   return Object.entries(tables).map(([name, { columns, key, partitioned }]) => {
     const described = descriptions.find((each) => each.name === name);
-    const inPath = partitioned ? [{ name: 'month', type: 'VARCHAR' }] : [];
-    const describe = (column: Column) => ({
+    const inPath = partitioned ? [{ name: 'month', type: 'VARCHAR', field_id: hashOf('month') }] : [];
+    const fields = fieldsOf({ columns }).filter((column) => column.name !== 'month' || !partitioned);
+    const describe = (column: Field) => ({
       ...column,
       description: described?.columns.find((each) => each.name === column.name)?.description,
     });
     return {
       ...{ name, key, partitioned, description: described?.description ?? name },
-      columns: [...columns.filter((column) => column.name !== 'month' || !partitioned), ...inPath].map(
-        describe,
-      ),
+      columns: [...fields, ...inPath].map(describe),
       sort: lakeTables().find((table) => table.name === name)?.sort ?? key,
     };
   });

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
-import { type Manifest, manifestOrDamage } from './manifest.js';
+import { type Manifest, manifestIn, manifestOrDamage } from './manifest.js';
 import { hasManifest, listSnapshots } from './snapshots.js';
 import { findMissing } from './verify.js';
 
@@ -33,6 +33,16 @@ export function findBase(layout: Layout, warn: (message: string) => void): BaseS
     `the published snapshot ${basename(current)} is damaged: ${found}; going on from ${basename(sound.folder)}, the newest with all of its files. What runs saw in between comes back with lotlake run rebuild`,
   );
   return sound;
+}
+
+/**
+ * The manifest whose ids of columns a run goes on with: that of the published snapshot, also if files of it are damaged, or
+ * else of the base or the newest snapshot that can be read.
+ */
+export function recordedIds(layout: Layout, base: BaseState | undefined): Manifest | undefined {
+  const current = currentSnapshot(layout);
+  const published = current === undefined ? undefined : manifestIn(current);
+  return published ?? base?.manifest ?? listSnapshots(layout).findLast(hasManifest)?.manifest;
 }
 
 /** Throws LAKE_UNSOUND if `current` is a folder, because a copy followed the link. A publish cannot replace it. */

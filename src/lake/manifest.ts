@@ -40,8 +40,25 @@ const fileSchema = z.object({
     .optional(),
 });
 
+/**
+ * A column with its id in Parquet and Iceberg, and the id of its elements if it is a list. They never change. Snapshots of
+ * earlier versions have none: the ids in their files are hashes of names (see lake/field-ids).
+ */
+const fieldSchema = z.object({
+  ...{ name, type: text },
+  field_id: z.int().positive().optional(),
+  element_id: z.int().positive().optional(),
+});
+
+/** The ids that a table has given. */
+const fieldsSchema = z.object({
+  columns: z.array(fieldSchema),
+  /** Columns that it no longer has. Their ids are not given again. */
+  dropped: z.array(fieldSchema).optional(),
+});
+
 const tableSchema = z.object({
-  columns: z.array(z.object({ name, type: text })),
+  ...fieldsSchema.shape,
   key: z.array(name),
   partitioned: z.boolean(),
   rows: count,
@@ -100,6 +117,8 @@ const manifestSchema = z.object({
   tables: tablesSchema,
   marts: tablesSchema,
   views: z.record(name.lowercase(), viewSchema).default({}),
+  /** The ids of tables and marts that earlier snapshots had, such as those of a model that failed. */
+  absent: z.record(name.lowercase(), fieldsSchema).optional(),
 });
 
 /** The members that are read first. A later format may have changed all others. */

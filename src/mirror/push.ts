@@ -173,7 +173,7 @@ async function pushSnapshot(snapshot: LocalSnapshot, pushing: Pushing, sent: Sen
     await store.send(object, body);
     killPoint('mirror.table-described');
   });
-  const metadata = [...tables.before.keys(), ...unchangedIn(earlier, tables)];
+  const metadata = [...tables.named, ...unchangedIn(earlier, tables)];
   const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata };
   await store.send(recordName(id), `${JSON.stringify(record)}\n`);
   killPoint('mirror.snapshot-described');

@@ -61,7 +61,9 @@ interface Before {
 
 /** The description of the tables of a snapshot. */
 export interface DescribedTables {
-  /** What to send before the switch: manifests and manifest lists, under names that nobody reads yet. */
+  /** Names of all manifests and manifest lists that the described tables need. */
+  readonly named: readonly string[];
+  /** Those of them to send before the switch, under names that nobody reads yet. */
   readonly before: ReadonlyMap<string, Buffer>;
   /** All heads, which become current after the switch. */
   readonly heads: Heads;
@@ -113,6 +115,7 @@ export const describeAsIceberg =
       return byName(store, headFiles(ended.has(name) ? asAbsent(metadata) : metadata, newest));
     });
     return {
+      named: [...plans.values()].flatMap((plan) => plan.named.map((uri) => nameOf(store, uri))),
       before: new Map([...plans.values()].flatMap((plan) => byName(store, plan.before))),
       heads: new Map([...[...heads].filter(([name]) => !plans.has(tableOf(name))), ...after]),
       contents: new Map(

@@ -35,6 +35,8 @@ const modelTest = z.discriminatedUnion('kind', [
 const column = z.strictObject({
   description: z.string(),
   unit: z.string().optional(),
+  /** Name that the column had before it was renamed, so that it keeps its id in Parquet and Iceberg. */
+  was: z.string().optional(),
   tests: z.array(short(columnTest)).default([]),
 });
 

@@ -3,10 +3,10 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { insteadOf } from '../config/gone.js';
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { makeFolder, remove } from '../config/owned.js';
+import { makeFolder, move, remove } from '../config/owned.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, type Session, scalar } from '../duck/session.js';
-import { columnsOf } from '../lake/schema.js';
+import { type Column, columnsOf } from '../lake/schema.js';
 import { viewOn } from '../lake/views.js';
 import { createFunctions } from './functions.js';
 import { type Model, modelFailed, readModels } from './model-files.js';
@@ -17,8 +17,11 @@ import { FITTED, SETTINGS, withReferences } from './references.js';
 export interface RunModelsOptions {
   /** Snapshot folder; each mart becomes `<target>/<mart>/data_0.parquet`. */
   readonly target: string;
-  /** Options of COPY for the Parquet file of a mart. */
-  readonly parquet: (mart: Model) => string;
+  /**
+   * Options of COPY for the Parquet file of a mart. If they are others once the types of its columns are known, the file is
+   * written again with them.
+   */
+  readonly parquet: (mart: Model, columns?: readonly Column[]) => string;
   /** Models to run; those of lotlake by default. */
   readonly models?: readonly Model[];
   /** More connections, for models that do not read each other; they see the same tables as the first one. */
@@ -163,7 +166,7 @@ async function runModel(
     }
     if (model.isOwn) await assertColumns(connection, model);
     makeFolder(folder);
-    const count = await writeSorted(connection, model, folder, parquet(model), sortsApart);
+    const count = await writeSorted(connection, model, folder, parquet, sortsApart);
     await connection.run(viewOn(target, { name, partitioned: false }));
     if (name === SETTINGS) await createFunctions(connection, 'enough');
     // Its scratch file lies in the folder of the mart, and is removed with it after a kill.
@@ -198,20 +201,29 @@ async function assertColumns(connection: DuckDBConnection, { sql, columns }: Mod
  */
 async function writeSorted(
   connection: DuckDBConnection,
-  { sql, key }: Model,
+  model: Model,
   folder: string,
-  parquet: string,
+  parquet: RunModelsOptions['parquet'],
   sortsApart: boolean,
 ): Promise<number> {
+  const { sql, key } = model;
   const file = join(folder, 'data_0.parquet');
-  const unsorted = `${file}.tmp`;
-  if (sortsApart) await connection.run(`copy (\n${sql}\n) to ${literal(unsorted)} (${parquet})`);
-  const source = sortsApart ? `from read_parquet(${literal(unsorted)})` : sql;
+  const other = `${file}.tmp`;
+  const options = parquet(model);
+  if (sortsApart) await connection.run(`copy (\n${sql}\n) to ${literal(other)} (${options})`);
+  const ofOther = `from read_parquet(${literal(other)})`;
   const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
-  const count = await scalar(
-    connection,
-    `copy (select * from (\n${source}\n) order by ${order}) to ${literal(file)} (${parquet})`,
-  );
-  remove(unsorted);
+  const copy = (source: string, given: string) =>
+    scalar(
+      connection,
+      `copy (select * from (\n${source}\n) order by ${order}) to ${literal(file)} (${given})`,
+    );
+  const count = await copy(sortsApart ? ofOther : sql, options);
+  remove(other);
+  const exact = parquet(model, await columnsOf(connection, `from read_parquet(${literal(file)})`));
+  if (exact === options) return count;
+  move(file, other);
+  await copy(ofOther, exact);
+  remove(other);
   return count;
 }

@@ -7,6 +7,7 @@ import { makeFolder, makeLink, move, remove, temporaryOf } from '../config/owned
 import { version } from '../config/package-root.js';
 import { identifier } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
+import { absentIn, giveIds, type IdRecords, recordIn, type WantedColumn } from '../lake/field-ids.js';
 import { addChecksums, globRelation, listFiles, ownFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
 import {
@@ -16,7 +17,7 @@ import {
   SCHEMA_VERSION,
   writeManifest,
 } from '../lake/manifest.js';
-import { columnsOf, type TableSchema } from '../lake/schema.js';
+import { type Column, columnsOf, type TableSchema } from '../lake/schema.js';
 import { type OwnTable, ownTables } from '../lake/tables.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import type { ModelResult } from '../model/run-models.js';
@@ -27,10 +28,15 @@ const failed = (what: string, cause: unknown, advice = 'run the same command aga
     hint: `the last snapshot stays current; ${advice}`,
   });
 
-type MartFacts = Pick<ModelResult, 'name' | 'key' | 'view'>;
+type MartFacts = Pick<ModelResult, 'name' | 'key' | 'view'> & {
+  /** Earlier names of columns by their names. */
+  readonly was?: Readonly<Record<string, string | undefined>>;
+};
 
 /** A table or mart of the snapshot, before its files are counted. */
-type Described = Pick<MartFacts, 'name' | 'key'> & Pick<OwnTable, 'partition'> & Pick<TableSchema, 'columns'>;
+interface Described extends Pick<MartFacts, 'name' | 'key'>, Pick<OwnTable, 'partition'> {
+  readonly columns: readonly (Column & WantedColumn)[];
+}
 
 /**
  * Syncs the folders of a snapshot, and the files that it does not share with the published one, to disk.
@@ -72,13 +78,17 @@ export async function sealSnapshot(
   }
 }
 
-/** Describes tables, marts, views and files of a snapshot for its manifest. Throws PUBLISH_FAILED if a table has no file. */
+/**
+ * Describes tables, marts, views and files of a snapshot for its manifest. Throws PUBLISH_FAILED if a table has no file.
+ * @param recorded the ids of columns that were given before
+ */
 export async function describeSnapshot(
   connection: DuckDBConnection,
   snapshot: string,
   schemas: ReadonlyMap<string, TableSchema>,
   marts: readonly MartFacts[],
   own: readonly OwnTable[] = ownTables,
+  recorded?: IdRecords,
 ) {
   const cut = [...schemas.values()].map(({ table, columns }) => ({ ...table, columns }));
   const stored = marts.filter(({ view }) => view === undefined);
@@ -86,28 +96,33 @@ export async function describeSnapshot(
   // One statement reads the footers of all files.
   const files = await listFiles(connection, snapshot, ...names);
   const computed: Described[] = [];
-  for (const { name, key } of stored) {
+  for (const { name, key, was = {} } of stored) {
     const columns = await columnsOf(connection, `select * from ${globRelation(snapshot, name, false)}`);
-    computed.push({ name, key, columns });
+    computed.push({ name, key, columns: columns.map((column) => ({ ...column, was: was[column.name] })) });
   }
   const views: Record<string, ManifestView> = {};
   for (const { name, view } of marts)
     if (view !== undefined)
       views[name] = { ...view, columns: await columnsOf(connection, `select * from ${identifier(name)}`) };
   const described = (tables: readonly Described[]) =>
-    Object.fromEntries(tables.map((table) => [table.name, describeTable(table, files)]));
+    Object.fromEntries(tables.map((table) => [table.name, describeTable(table, files, recorded)]));
   return {
     ...{ schema_version: SCHEMA_VERSION, lotlake_version: version },
     ...{ tables: described([...cut, ...own]), marts: described(computed), views },
+    ...(recorded === undefined ? {} : absentIn(recorded, new Set(names))),
   };
 }
 
 /** Describes a table by its files, which it finds among all files of the snapshot. */
-function describeTable({ name, key, columns, partition }: Described, all: ManifestTable['files']) {
+function describeTable(
+  { name, key, columns, partition }: Described,
+  all: ManifestTable['files'],
+  recorded: IdRecords | undefined,
+) {
   const files = all.filter(({ path }) => path.startsWith(`${name}/`));
   if (files.length === 0) throw new LotlakeError('PUBLISH_FAILED', `the snapshot has no file of ${name}`);
   return {
-    columns: columns.map((column) => ({ name: column.name, type: column.type })),
+    ...giveIds(columns, recordIn(recorded, name), partition !== undefined),
     ...{ key: [...key], partitioned: partition !== undefined },
     rows: files.reduce((sum, file) => sum + file.rows, 0),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),

@@ -8,7 +8,7 @@ import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { baseRelation, isHeld, type MergeContext } from './relations.js';
 import { ruleOf } from './rules.js';
-import { type RowsSql, writeEmpty, writeRows } from './write.js';
+import { isSameShape, type RowsSql, writeEmpty, writeRows } from './write.js';
 
 /** The rows of a table that this run delivered, one per key, ready to be merged. */
 export interface NewRows {
@@ -43,8 +43,8 @@ export async function mergeTable(
         }
       : await compareRows(context, schema, given, oldRows);
   const files = stored?.files ?? [];
-  const isSameShape = JSON.stringify(stored?.columns) === JSON.stringify(schema.columns);
-  const rewritten = files.filter((file) => !isSameShape || changed.has(partitionOf(file)));
+  const isSame = isSameShape(schema, context);
+  const rewritten = files.filter((file) => !isSame || changed.has(partitionOf(file)));
   const partitions = [...new Set([...changed, ...rewritten.map(partitionOf)])].map(partitionFromFolder);
   const sql: RowsSql = (condition, ofIds) =>
     given === undefined

@@ -5,9 +5,16 @@ import { identifier, literal, literals, rows, scalar } from '../duck/session.js'
 import { linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { monthOf } from '../lake/partition.js';
-import { baseRelation, castColumns, type MergeContext, ownTable, type StoredTable } from './relations.js';
+import {
+  baseRelation,
+  castColumns,
+  emptyOf,
+  type MergeContext,
+  ownTable,
+  type StoredTable,
+} from './relations.js';
 import { applyRules } from './rules.js';
-import { columnsInFile, parquetOf, writeEmpty } from './write.js';
+import { columnsInFile, isSameShape, parquetOf, writeEmpty } from './write.js';
 
 /** One row of `closings`. */
 export interface ClosingRow {
@@ -29,11 +36,11 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
     select distinct on (stream, pass_id, list, page, position, path) *, ${literal(runId)} as run_id
     from run.rejects order by seq desc
   )`;
-  const { columns, table } = ownTable('rejects');
-  const stored = base?.manifest.tables.rejects;
+  const schema = ownTable('rejects');
+  const { columns, table } = schema;
   // Files of an older lotlake, with other columns, are written again.
-  const isSame = columns.every(({ name }) => stored?.columns.some((known) => known.name === name));
-  if (stored !== undefined && !isSame) return mergeOwn(context, 'rejects', fresh);
+  if (base?.manifest.tables.rejects !== undefined && !isSameShape(schema, context))
+    return mergeOwn(context, 'rejects', fresh);
   const folder = join(target, 'rejects');
   makeFolder(folder);
   let linked = 0;
@@ -48,7 +55,7 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
   const written = await scalar(
     connection,
     `copy (select ${castColumns(columns)} from ${fresh} order by ${table.key.map(identifier).join(', ')})
-     to ${literal(file)} (${parquetOf('rejects', context, columns)})`,
+     to ${literal(file)} (${parquetOf(schema, context)})`,
   );
   // One file stays, so that a table without rows can be read.
   if (written === 0 && linked > 0) remove(file);
@@ -66,47 +73,54 @@ export async function appendOwn(
   applies: boolean,
 ): Promise<number> {
   const { connection, target, runId } = context;
-  const { table, columns } = ownTable(name);
+  const schema = ownTable(name);
+  const { table } = schema;
   const folder = join(target, name);
   makeFolder(folder);
   const earlier = earlierFiles(context, name);
-  const parquet = parquetOf(name, context, columnsInFile({ table, columns }));
   for (const partition of new Set(earlier.map(partitionOf))) {
     const files = earlier.filter((file) => partitionOf(file) === partition).map(({ path }) => path);
-    await keepFiles(context, table, partition, files, parquet);
+    await keepFiles(context, schema, partition, files);
   }
   if (applies) await applyRules(connection, name);
   const copy = `
     copy (select *, ${monthOf(table.partition?.month ?? '')} as month from run.${name} order by domain_id, month, ${table.key.map(identifier)})
-    to ${literal(folder)} (${parquet}, partition_by (domain_id, month), overwrite_or_ignore true,
+    to ${literal(folder)} (${parquetOf(schema, context)}, partition_by (domain_id, month), overwrite_or_ignore true,
       filename_pattern ${literal(`${runId}-{i}`)})`;
   const count = applies ? await scalar(connection, copy) : 0;
-  if (count + earlier.length === 0) await writeEmpty(context, { table, columns });
+  if (count + earlier.length === 0) await writeEmpty(context, schema);
   return count;
 }
 
 /**
  * Links the files of a partition, one for each run that found rows. Once the month is over, they are joined into one:
- * otherwise a lake of some years would have thousands of small files.
+ * otherwise a lake of some years would have thousands of small files. They are joined, too, if an older lotlake wrote other
+ * columns.
  */
 async function keepFiles(
-  { connection, base, target, runId, startedAt }: MergeContext,
-  { name, key }: StoredTable['table'],
+  context: MergeContext,
+  schema: StoredTable,
   partition: string,
   files: readonly string[],
-  parquet: string,
 ): Promise<void> {
+  const { connection, base, target, runId, startedAt } = context;
+  const { name, key } = schema.table;
   const from = files.map((path) => join(base?.folder ?? '', path));
   const isOver = partition < `${dirname(partition)}/month=${startedAt.slice(0, 7)}`;
-  if (!isOver || files.length === 1) {
+  if (isSameShape(schema, context) && (!isOver || files.length === 1)) {
     for (const [i, path] of files.entries()) linkFile(from[i] ?? '', join(target, path));
     return;
   }
+  const columns = columnsInFile(schema);
   const folder = join(target, name, partition);
   makeFolder(folder);
   await connection.run(
-    `copy (from read_parquet(${literals(from)}, hive_partitioning = false, union_by_name = true) order by ${key.map(identifier)})
-     to ${literal(join(folder, `${runId}-joined.parquet`))} (${parquet})`,
+    `copy (
+       select ${castColumns(columns)} from (
+         from read_parquet(${literals(from)}, hive_partitioning = false, union_by_name = true)
+         union all by name ${emptyOf(columns)}
+       ) order by ${key.map(identifier)}
+     ) to ${literal(join(folder, `${runId}-joined.parquet`))} (${parquetOf(schema, context)})`,
   );
 }
 
@@ -147,5 +161,5 @@ async function mergeOwn(context: MergeContext, name: string, fresh: string): Pro
       union all by name
       select * from ${baseRelation(context, schema)} where (${key}) not in (select (${key}) from fresh)
       order by ${key}
-    ) to ${literal(join(folder, 'data_0.parquet'))} (${parquetOf(name, context, schema.columns)})`);
+    ) to ${literal(join(folder, 'data_0.parquet'))} (${parquetOf(schema, context)})`);
 }

@@ -91,7 +91,7 @@ async function writeSightings(context: MergeContext): Promise<void> {
   for (const [i, rule] of ['vehicle_sightings', 'lot_sightings'].entries())
     await context.connection.run(
       `copy (from (${ruleOf(rule).sql}) order by vehicle_id, lot_id)
-       to ${literal(join(folder, `data_${i}.parquet`))} (${parquetOf('sightings', context, ownTable('sightings').columns)})`,
+       to ${literal(join(folder, `data_${i}.parquet`))} (${parquetOf(ownTable('sightings'), context)})`,
     );
   await bindNext(context, 'sightings');
 }

@@ -1,6 +1,7 @@
 import { LotlakeError } from '../config/lotlake-error.js';
 import { identifier, type Session } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
+import type { IdRecords } from '../lake/field-ids.js';
 import { fileSizes, filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import type { Column, TableSchema } from '../lake/schema.js';
@@ -17,6 +18,8 @@ export interface MergeContext extends Pick<Session, 'connection' | 'connect' | '
   /** Id of the snapshot that is being written. */
   readonly snapshot: string;
   readonly base: BaseState | undefined;
+  /** Ids of columns that were given before. In a rebuild, those of the published snapshot. */
+  readonly recorded?: IdRecords | undefined;
   /** The run whose rows are merged: in a rebuild, the run of a replayed night. */
   readonly runId: string;
   /** When that run began; of a replayed night, when its first pass began. */

@@ -4,7 +4,7 @@ import { makeFolder, remove } from '../config/owned.js';
 import { version } from '../config/package-root.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, scalar } from '../duck/session.js';
-import { fieldIdsOf } from '../lake/field-ids.js';
+import { type Field, fieldIdsOption, fieldsOf, giveIds, hashOf, recordIn } from '../lake/field-ids.js';
 import { type Partition, partitionFolder } from '../lake/partition.js';
 import type { Column } from '../lake/schema.js';
 import { emptyOf, isSmall, type MergeContext, type StoredTable } from './relations.js';
@@ -24,14 +24,27 @@ export function metadataOf(table: string, snapshot: string): string {
 /**
  * Options of COPY for a file of the snapshot that is being written. If later snapshots link the file, its metadata still
  * names this one.
- * @param columns all columns of the file, which get their field ids
+ * @param fields all columns of the file
  */
-export function parquetOf(
-  table: string,
-  { snapshot }: Pick<MergeContext, 'snapshot'>,
-  columns: readonly { readonly name: string; readonly type?: string }[],
-): string {
-  return `${PARQUET}, ${fieldIdsOf(columns)}, ${metadataOf(table, snapshot)}`;
+export const copyOptions = (table: string, snapshot: string, fields: readonly Field[]): string =>
+  `${PARQUET}, ${fieldIdsOption(fields)}, ${metadataOf(table, snapshot)}`;
+
+/** Options of COPY for the files of a table, except an empty one. */
+export function parquetOf(schema: StoredTable, context: Pick<MergeContext, 'snapshot' | 'recorded'>): string {
+  const inFile = new Set(columnsInFile(schema).map(({ name }) => name));
+  const fields = fieldsOfTable(schema, context).filter(({ name }) => inFile.has(name));
+  return copyOptions(schema.table.name, context.snapshot, fields);
+}
+
+/** The columns of a table with their ids. */
+const fieldsOfTable = ({ table, columns }: StoredTable, { recorded }: Pick<MergeContext, 'recorded'>) =>
+  giveIds(columns, recordIn(recorded, table.name), table.partition !== undefined).columns;
+
+/** Whether the files of a table in the last snapshot have its columns in their types, with their ids. */
+export function isSameShape(schema: StoredTable, context: Pick<MergeContext, 'base' | 'recorded'>): boolean {
+  const stored = context.base?.manifest.tables[schema.table.name];
+  if (stored === undefined) return false;
+  return JSON.stringify(fieldsOf(stored)) === JSON.stringify(fieldsOfTable(schema, context));
 }
 
 /** Columns that the files of a table hold; partition columns are in the path. */
@@ -65,7 +78,7 @@ export async function writeRows(
   const folder = join(context.target, table.name);
   makeFolder(folder);
   const sort = table.sort.map(identifier).join(', ');
-  const parquet = parquetOf(table.name, context, columnsInFile(schema));
+  const parquet = parquetOf(schema, context);
   const columns = schema.columns.map((column) => identifier(column.name)).join(', ');
   if (table.partition === undefined) {
     const target = join(folder, 'data_0.parquet');
@@ -98,9 +111,8 @@ async function writeWide(
   all: string,
 ): Promise<number> {
   const { table } = schema;
-  const columns = columnsInFile(schema);
-  const inFile = columns.map(({ name }) => identifier(name));
-  const options = `${parquetOf(table.name, context, columns)}, row_group_size ${WIDE_ROW_GROUP}`;
+  const inFile = columnsInFile(schema).map(({ name }) => identifier(name));
+  const options = `${parquetOf(schema, context)}, row_group_size ${WIDE_ROW_GROUP}`;
   const files = await wideFiles(context, table, all);
   const connections: DuckDBConnection[] = [];
   while (connections.length < PARALLEL_FILES) connections.push(await context.connect());
@@ -144,11 +156,12 @@ async function wideFiles(context: MergeContext, table: StoredTable['table'], all
 
 /** Writes a file without rows, so that a table that has none can still be read. */
 export async function writeEmpty(context: MergeContext, schema: StoredTable): Promise<void> {
-  const folder = join(context.target, schema.table.name);
+  const { name, partition } = schema.table;
+  const folder = join(context.target, name);
   makeFolder(folder);
-  const month = schema.table.partition === undefined ? [] : [{ name: 'month', type: 'varchar' }];
-  const columns = [...schema.columns, ...month];
+  const month = { name: 'month', type: 'VARCHAR', field_id: hashOf('month') };
+  const fields = [...fieldsOfTable(schema, context), ...(partition === undefined ? [] : [month])];
   await context.connection.run(
-    `copy (${emptyOf(columns)}) to ${literal(join(folder, 'empty.parquet'))} (${parquetOf(schema.table.name, context, columns)})`,
+    `copy (${emptyOf(fields)}) to ${literal(join(folder, 'empty.parquet'))} (${copyOptions(name, context.snapshot, fields)})`,
   );
 }

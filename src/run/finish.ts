@@ -6,6 +6,7 @@ import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { dictionary } from '../docs/dictionary.js';
 import { writeLocalMetadata } from '../iceberg/local.js';
 import type { BaseState } from '../lake/base.js';
+import { giveIds, recordIn } from '../lake/field-ids.js';
 import { compareFiles } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { removePass } from '../lake/leftovers.js';
@@ -17,12 +18,12 @@ import { changePass, endPass } from '../land/pass.js';
 import { assertTests, isTestedNightly, runDataTests } from '../model/data-tests.js';
 import { keepFailedRows } from '../model/failed-rows.js';
 import { type Model, readModels } from '../model/model-files.js';
-import { runModels } from '../model/run-models.js';
+import { type RunModelsOptions, runModels } from '../model/run-models.js';
 import { describeSnapshot, sealSnapshot, switchCurrent, syncSnapshot } from '../publish/publish.js';
 import { commentViews, inWarehouse } from '../publish/warehouse.js';
 import { count, counted, sumOf } from '../query/printable.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
-import { parquetOf } from '../reconcile/write.js';
+import { copyOptions } from '../reconcile/write.js';
 import { setFutureAside } from './find-pass.js';
 import { recordFingerprints } from './fingerprints.js';
 import { type Job, knownOrigin } from './job.js';
@@ -254,22 +255,34 @@ async function writeIceberg(job: Job, last: BaseState): Promise<void> {
   );
 }
 
-/** Columns of a mart. Their types follow from its SQL. */
-const columnsOf = ({ columns }: Model) => Object.keys(columns).map((name) => ({ name }));
+/** Earlier names of the columns of a model by their names. */
+const earlierNames = ({ columns }: Model) =>
+  Object.fromEntries(Object.entries(columns).map(([name, { was }]) => [name, was]));
 
 /** Writes the marts into a snapshot, tests them, and keeps the rows that failed. */
 function modelAndTest(job: Job) {
-  const { session, target, schemas, modelling, own, runId, pipeline, startedAt, layout, reporter } = job;
+  const { session, target, schemas, modelling, own, runId, pipeline, startedAt, layout, reporter, recorded } =
+    job;
   const { connection, alone } = session;
   return inWarehouse(session, target, async (second) => {
     const beside = [second];
-    const parquet = (model: Model): string => parquetOf(model.name, { snapshot: runId }, columnsOf(model));
+    const parquet: RunModelsOptions['parquet'] = (model, columns) => {
+      const was = earlierNames(model);
+      const named = columns ?? Object.keys(was).map((name) => ({ name }));
+      const wanted = named.map((column) => ({ ...column, was: was[column.name] }));
+      return copyOptions(model.name, runId, giveIds(wanted, recordIn(recorded, model.name), false).columns);
+    };
     const options = { target, parquet, alone, onModel: reporter.part };
     const models = await runModels(connection, { ...options, ...modelling, beside });
     reporter.part?.('data tests', models.length, models.length);
     const owned = await runOwnModels(connection, own, options, reporter.warn);
     const all = [...models, ...owned.models];
-    const described = await describeSnapshot(connection, target, schemas, all);
+    const modelled = [...(modelling.models ?? readModels()), ...own.models];
+    const marts = all.map((mart) => {
+      const model = modelled.find(({ name }) => name === mart.name);
+      return { ...mart, ...(model === undefined ? {} : { was: earlierNames(model) }) };
+    });
+    const described = await describeSnapshot(connection, target, schemas, marts, undefined, recorded);
     const stored = { ...allTables(described), ...described.views };
     // The database of the snapshot describes its tables and columns.
     const entries = dictionary({ ...described, own: owned.own }).filter(({ name }) => name in stored);

@@ -6,7 +6,8 @@ import { makeFolder, remove } from '../config/owned.js';
 import { redacted } from '../config/redact.js';
 import { openSession, type Session } from '../duck/session.js';
 import { type Client, openClient } from '../extract/client.js';
-import { assertLink, type BaseState, findBase } from '../lake/base.js';
+import { assertLink, type BaseState, findBase, recordedIds } from '../lake/base.js';
+import type { IdRecords } from '../lake/field-ids.js';
 import { assertMemory } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { removeLeftLookups, settlePasses } from '../lake/leftovers.js';
@@ -83,6 +84,8 @@ export interface Job extends JobOptions {
   readonly target: string;
   /** The snapshot that the run builds on; undefined if nothing was published. */
   readonly base: BaseState | undefined;
+  /** Ids of columns that were given before; undefined in a new lake. */
+  readonly recorded: IdRecords | undefined;
   /** Throws LAKE_OVERTAKEN if another run has taken the lake over. */
   assertOurs(): void;
   /** The loaded passes in order; in a rebuild those of all nights. */
@@ -183,6 +186,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       stage: join(folder, 'stage'),
       target,
       base,
+      recorded: recordedIds(layout, base),
       assertOurs: () => {
         if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
       },

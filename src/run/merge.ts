@@ -28,7 +28,7 @@ export async function reconcileInto(
   const context: MergeContext = {
     ...given,
     ...{ connection, connect, alone, stage, passes: loaded },
-    schemas: job.schemas,
+    ...{ schemas: job.schemas, recorded: job.recorded },
     snapshot: job.runId,
     seenAt: cars?.manifest.started_at ?? given.startedAt,
     shrinkGuard: job.config.shrinkGuard,

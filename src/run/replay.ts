@@ -158,7 +158,7 @@ export async function sealNight(job: Job, { context }: Merged): Promise<BaseStat
   // A rebuild writes its one row of `runs` at its end.
   const own = ownTables.filter(({ name }) => name !== 'runs');
   const { connection } = job.session;
-  const described = await describeSnapshot(connection, folder, job.schemas, [], own);
+  const described = await describeSnapshot(connection, folder, job.schemas, [], own, job.recorded);
   return { folder, manifest: { ...facts, ...described } };
 }
 

@@ -9,7 +9,7 @@ import { serve } from '../pipelines/support.js';
 
 const lots = {
   ...{ name: 'lots', description: 'Lots.', key: ['lot_id'], sort: ['lot_id'], partitioned: false },
-  columns: [{ name: 'lot_id', type: 'BIGINT' }],
+  columns: [{ name: 'lot_id', type: 'BIGINT', field_id: 1 }],
 };
 
 const AT = 's3://bucket/tables/lots';
@@ -41,7 +41,7 @@ describe('a commit to a catalog', () => {
 
   it('adds each snapshot that the catalog lacks, and a new schema before it', () => {
     const first = night('1');
-    const wider = { ...lots, columns: [...lots.columns, { name: 'fee', type: 'DOUBLE' }] };
+    const wider = { ...lots, columns: [...lots.columns, { name: 'fee', type: 'DOUBLE', field_id: 2 }] };
     const third = night('3', wider, night('2', lots, first));
     const commit = planCatalogCommit(third.metadata, first.metadata, {});
     expect(commit?.updates.map(({ action }) => action)).toEqual([
@@ -79,6 +79,55 @@ describe('a catalog', () => {
       '/api/v1/mine/namespaces/a%1Fb/register',
     ]);
     expect([...tokens]).toEqual(['Bearer secret']);
+  });
+
+  it.each([
+    ['one transaction, if it says that it can', ['POST /v1/{prefix}/transactions/commit'], 1],
+    ['one commit for each table, if it does not', undefined, 2],
+  ])('gets the changes of all tables in %s', async (_, endpoints, commits) => {
+    const second = night('2', lots, night('1'));
+    const bodies: unknown[] = [];
+    const server = await serve(({ pathname }, request) => {
+      if (pathname.endsWith('/config')) return { body: { endpoints } };
+      if (request.method === 'GET' && pathname.endsWith('/new')) return { status: 404, body: {} };
+      if (request.method === 'GET') return { body: { metadata: night('1').metadata } };
+      if (/commit|tables/.test(pathname)) {
+        let text = '';
+        request.on('data', (part) => {
+          text += String(part);
+        });
+        request.on('end', () => bodies.push(JSON.parse(text)));
+      }
+      return { body: {} };
+    });
+    const place = { uri: server.url, namespace: 'a.b' };
+    const entries = ['lots', 'sales', 'new'].map((name) => ({ ...entryOf(second), name }));
+    const done = await commitToCatalog(place, undefined, entries).finally(server.close);
+    expect(done).toEqual({ registered: 1, committed: 2, unchanged: 0 });
+    expect(bodies).toHaveLength(commits);
+    const below = '/api/v1/namespaces/a%1Fb';
+    expect(server.requests.slice(5)).toEqual([
+      ...(endpoints === undefined
+        ? [`${below}/tables/lots`, `${below}/tables/sales`]
+        : ['/api/v1/transactions/commit']),
+      `${below}/register`,
+    ]);
+    const commit = planCatalogCommit(second.metadata, night('1').metadata, {
+      'write.metadata.path': 's3://bucket/catalog/lots',
+    });
+    const change = JSON.parse(JSON.stringify(commit));
+    expect(bodies).toEqual(
+      endpoints === undefined
+        ? [change, change]
+        : [
+            {
+              'table-changes': ['lots', 'sales'].map((name) => ({
+                identifier: { namespace: ['a', 'b'], name },
+                ...change,
+              })),
+            },
+          ],
+    );
   });
 
   it('that refuses is named with its reason', async () => {

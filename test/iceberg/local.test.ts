@@ -6,7 +6,7 @@ import { nightly } from '../../pipelines/nightly.js';
 import { dictionary } from '../../src/docs/dictionary.js';
 import { literals, openTemporarySession, rows, type TemporarySession } from '../../src/duck/session.js';
 import { writeLocalMetadata } from '../../src/iceberg/local.js';
-import { readPrevious } from '../../src/iceberg/plan.js';
+import { readPrevious, withEntries } from '../../src/iceberg/plan.js';
 import { filesBelow } from '../../src/lake/files.js';
 import { currentSnapshot, layoutOf } from '../../src/lake/layout.js';
 import { allTables, readManifest } from '../../src/lake/manifest.js';
@@ -46,7 +46,9 @@ const current = (): string => currentSnapshot(layoutOf(output)) ?? expect.fail('
 /** Metadata of a table of the current snapshot. */
 async function metadataOf(table: string) {
   const read = async (uri: string) => readFileSync(uri.slice('file://'.length));
-  return (await readPrevious(`file://${current()}/${table}`, read)) ?? expect.fail(`no metadata of ${table}`);
+  const found = await readPrevious(`file://${current()}/${table}`, read);
+  const known = await withEntries(found ?? expect.fail(`no metadata of ${table}`), []);
+  return { ...known, entries: known.manifests.flatMap(({ entries = [] }) => entries) };
 }
 
 it('a run writes metadata of every table and mart, for each snapshot that is kept', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { literal, openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { type Metrics, readMetrics } from '../../src/iceberg/metrics.js';
-import { fieldId } from '../../src/lake/field-ids.js';
+import { hashOf } from '../../src/lake/field-ids.js';
 
 let opened: TemporarySession;
 beforeAll(async () => {
@@ -23,11 +23,11 @@ async function metricsOf(sql: string, options = ''): Promise<Metrics> {
 }
 
 const found = <T>(list: readonly { key: number; value: T }[], name: string): T | undefined =>
-  list.find(({ key }) => key === fieldId(name))?.value;
+  list.find(({ key }) => key === hashOf(name))?.value;
 
 it('counts values and nulls, and leaves the elements of lists out', async () => {
   const metrics = await metricsOf(`from (values (1, 'a', ['x']), (null, null, null)) as t(n, s, l)`);
-  expect(metrics.value_counts.map(({ key }) => key)).toEqual([fieldId('n'), fieldId('s')]);
+  expect(metrics.value_counts.map(({ key }) => key)).toEqual([hashOf('n'), hashOf('s')]);
   expect(found(metrics.value_counts, 'n')).toBe(2);
   expect(found(metrics.null_value_counts, 's')).toBe(1);
 });

@@ -1,11 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DataFile, decode } from '../../src/iceberg/avro.js';
 import type { PreviousMetadata } from '../../src/iceberg/manifests.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../../src/iceberg/metadata.js';
 import { NO_METRICS } from '../../src/iceberg/metrics.js';
-import { type CommitPlan, planCommit, readPrevious } from '../../src/iceberg/plan.js';
+import { type CommitPlan, planCommit, readPrevious, withEntries } from '../../src/iceberg/plan.js';
 import type { IcebergTable } from '../../src/iceberg/schema.js';
-import { fieldId } from '../../src/lake/field-ids.js';
+import { fieldsOf, hashOf } from '../../src/lake/field-ids.js';
 
 const AT = 's3://bucket/tables/lots';
 
@@ -13,10 +14,14 @@ const lots: IcebergTable = {
   name: 'lots',
   description: 'Lots.',
   columns: [
-    { name: 'lot_id', type: 'BIGINT', description: 'Id of the lot.' },
-    { name: 'tags', type: 'VARCHAR[]' },
-    { name: 'domain_id', type: 'BIGINT' },
-    { name: 'month', type: 'VARCHAR' },
+    { name: 'lot_id', type: 'BIGINT', field_id: hashOf('lot_id'), description: 'Id of the lot.' },
+    ...fieldsOf({
+      columns: [
+        { name: 'tags', type: 'VARCHAR[]' },
+        { name: 'domain_id', type: 'BIGINT' },
+        { name: 'month', type: 'VARCHAR' },
+      ],
+    }),
   ],
   key: ['lot_id'],
   sort: ['lot_id'],
@@ -24,9 +29,9 @@ const lots: IcebergTable = {
 };
 
 const metricsOf = (rows: number, nulls = 0) => ({
-  value_counts: [{ key: fieldId('lot_id'), value: rows }],
-  null_value_counts: [{ key: fieldId('lot_id'), value: nulls }],
-  lower_bounds: [{ key: fieldId('lot_id'), value: Buffer.alloc(8) }],
+  value_counts: [{ key: hashOf('lot_id'), value: rows }],
+  null_value_counts: [{ key: hashOf('lot_id'), value: nulls }],
+  lower_bounds: [{ key: hashOf('lot_id'), value: Buffer.alloc(8) }],
   upper_bounds: [],
 });
 
@@ -55,9 +60,12 @@ async function threeNights(kept = ['1', '2', '3']) {
   return { first, second, third: await planCommit(lots, AT, snapshot('3', a, b2, c), kept, second) };
 }
 
-const statusOf = ({ entries }: PreviousMetadata): Record<string, number[]> =>
+/** Entries of all manifests of a snapshot, as far as they are known. */
+const entriesIn = ({ manifests }: PreviousMetadata) => manifests.flatMap(({ entries = [] }) => entries);
+
+const statusOf = (plan: PreviousMetadata): Record<string, number[]> =>
   Object.fromEntries(
-    entries.map(({ status, snapshot_id, sequence_number, data_file }) => [
+    entriesIn(plan).map(({ status, snapshot_id, sequence_number, data_file }) => [
       data_file.file_path.replace(/.*\//, ''),
       [status, snapshot_id, sequence_number],
     ]),
@@ -79,7 +87,7 @@ describe('the snapshots of a table', () => {
       'b2.parquet': [0, two, 2],
       'c.parquet': [1, three, 3],
     });
-    expect(second.entries[0]?.data_file.value_counts).toEqual(metricsOf(10).value_counts);
+    expect(entriesIn(second)[0]?.data_file.value_counts).toEqual(metricsOf(10).value_counts);
     expect(last(second)?.summary).toMatchObject({
       ...{ operation: 'overwrite', 'added-records': '12', 'deleted-records': '10', 'total-records': '22' },
       'lotlake.snapshot': '2',
@@ -108,7 +116,7 @@ describe('the snapshots of a table', () => {
       ],
     });
     expect(JSON.parse(JSON.stringify(decode(manifest?.content ?? Buffer.alloc(0))))).toEqual(
-      JSON.parse(JSON.stringify(third.entries)),
+      JSON.parse(JSON.stringify(entriesIn(third))),
     );
     expect((await threeNights()).third.before).toEqual(third.before);
   });
@@ -140,19 +148,118 @@ describe('the snapshots of a table', () => {
     const read = await readPrevious(AT, async (uri) => Buffer.from(stored.get(uri) ?? ''));
     expect(read?.version).toBe(3);
     expect(read?.metadata).toEqual(parseMetadata(JSON.stringify(third.metadata), ''));
+    if (read === undefined) return expect.fail();
     const next = snapshot('4', file('c', '2026-03'));
-    const [a, b] = [await planCommit(lots, AT, next, [], read), await planCommit(lots, AT, next, [], third)];
+    const before = await withEntries(read, next.files);
+    const [a, b] = [planCommit(lots, AT, next, [], before), planCommit(lots, AT, next, [], third)];
     expect(a.after).toEqual(b.after);
     expect(a.before).toEqual(b.before);
   });
 
   it('may be without a file', async () => {
     const first = await planCommit(lots, AT, snapshot('1', file('empty', '2026-01', 0)), []);
-    expect(first.entries).toEqual([]);
+    expect(entriesIn(first)).toEqual([]);
     expect(decode(first.before[0]?.content ?? Buffer.alloc(0))).toEqual([]);
     const second = await planCommit(lots, AT, snapshot('2', file('a', '2026-01')), [], first);
     const third = await planCommit(lots, AT, snapshot('3'), [], second);
     expect(last(third)?.summary).toMatchObject({ operation: 'delete', 'total-records': '0' });
+  });
+});
+
+describe('the manifests of a table', () => {
+  const [a, b, c] = [file('a', '2025-12'), file('b', '2026-01'), file('c', '2026-04')];
+  const old = { ...file('old', '2026-01'), partition: { domain_id: null, month: 'unknown' } };
+  const pathsOf = ({ manifests }: PreviousMetadata) => manifests.map(({ listed }) => listed.manifest_path);
+
+  it('are one for each quarter, and those of other quarters stay as they are', () => {
+    const first = planCommit(lots, AT, snapshot('1', a, b, c, old), ['1']);
+    expect(pathsOf(first).map((path) => path.replace(/.*\/(\w+)-.*/, '$1'))).toEqual([
+      ...['2025q4', '2026q1', '2026q2', 'other'],
+    ]);
+    const b2 = file('b2', '2026-01', 12);
+    const second = planCommit(lots, AT, snapshot('2', a, b2, c, old), ['1'], first);
+    expect(second.before.map(({ uri }) => uri.replace(/.*\/(\w+)-.*/, '$1'))).toEqual(['2026q1', 'snap']);
+    const kept = pathsOf(first).filter((path) => pathsOf(second).includes(path));
+    expect(kept).toHaveLength(3);
+    expect(second.named).toEqual([...pathsOf(second), second.before.at(-1)?.uri]);
+    expect(statusOf(second)).toMatchObject({ 'b2.parquet': [1, {}, 2], 'b.parquet': [2, {}, 1] });
+    expect(last(second)?.summary).toMatchObject({
+      ...{ 'total-data-files': '4', 'total-records': '42', 'total-files-size': '4200' },
+      ...{ 'added-data-files': '1', 'deleted-data-files': '1' },
+    });
+    // The same as a plan from what is stored, which needs no other manifest.
+    const stored = new Map([...first.before, ...first.after].map(({ uri, content }) => [uri, content]));
+    const read: string[] = [];
+    const readFile = async (uri: string) => {
+      read.push(uri.replace(/.*\/(\w+)-.*/, '$1'));
+      return Buffer.from(stored.get(uri) ?? '');
+    };
+    return readPrevious(AT, readFile).then(async (previous) => {
+      if (previous === undefined) return expect.fail();
+      const files = [a, b2, c, old];
+      const again = planCommit(lots, AT, snapshot('2', ...files), ['1'], await withEntries(previous, files));
+      expect(read.slice(2)).toEqual(['snap', '2026q1']);
+      expect([again.before, again.after]).toEqual([second.before, second.after]);
+    });
+  });
+
+  it('name the files that are gone once, and leave with the last of them', () => {
+    const first = planCommit(lots, AT, snapshot('1', a, b), []);
+    const second = planCommit(lots, AT, snapshot('2', b), [], first);
+    expect(statusOf(second)).toMatchObject({ 'a.parquet': [2, {}, 1], 'b.parquet': [1, {}, 1] });
+    const third = planCommit(lots, AT, snapshot('3', b), [], second);
+    expect(pathsOf(third)).toEqual(pathsOf(first).slice(1));
+    expect(last(third)?.summary).toMatchObject({ 'deleted-data-files': '0', 'total-data-files': '1' });
+  });
+
+  it('take over the files of one manifest that an older lotlake wrote for all', () => {
+    const first = planCommit(lots, AT, snapshot('1', a, b), []);
+    const listed = first.manifests[0]?.listed ?? expect.fail();
+    const manifest_path = `${AT}/metadata/${snapshotIdOf('1')}-m0-${'0'.repeat(16)}.avro`;
+    const older = {
+      ...first,
+      manifests: [{ listed: { ...listed, manifest_path }, entries: entriesIn(first) }],
+    };
+    const second = planCommit(lots, AT, snapshot('2', a, b, c), [], older);
+    const [one, two] = ['1', '2'].map(snapshotIdOf);
+    expect(statusOf(second)).toEqual({
+      ...{ 'a.parquet': [0, one, 1], 'b.parquet': [0, one, 1], 'c.parquet': [1, two, 2] },
+    });
+  });
+
+  it('are as many as quarters after any nights', () => {
+    const months = fc.constantFrom('2025-11', '2025-12', '2026-01', '2026-04', 'unknown');
+    const night = fc.uniqueArray(fc.record({ month: months, version: fc.integer({ min: 0, max: 2 }) }), {
+      selector: ({ month }) => month,
+    });
+    fc.assert(
+      fc.property(fc.array(night, { minLength: 1, maxLength: 8 }), (all) => {
+        let plan: CommitPlan | undefined;
+        for (const [i, wanted] of all.entries()) {
+          const files = wanted.map(({ month, version }) => file(`v${version}`, month));
+          const before = plan;
+          plan = planCommit(lots, AT, snapshot(String(i), ...files), [], before);
+          const live = entriesIn(plan).filter(({ status }) => status !== 2);
+          expect(live.map(({ data_file }) => data_file.file_path).sort()).toEqual(
+            files.map(({ file_path }) => file_path).sort(),
+          );
+          expect(plan.manifests.length).toBeLessThanOrEqual(4);
+          const added = live.filter((entry) => entry.snapshot_id === snapshotIdOf(String(i)));
+          const known = new Set(
+            (before ? entriesIn(before) : [])
+              .filter(({ status }) => status !== 2)
+              .map(({ data_file }) => data_file.file_path),
+          );
+          expect(added.map(({ data_file }) => data_file.file_path).sort()).toEqual(
+            files
+              .map(({ file_path }) => file_path)
+              .filter((path) => !known.has(path))
+              .sort(),
+          );
+        }
+      }),
+      { numRuns: 50 },
+    );
   });
 });
 
@@ -161,23 +268,26 @@ describe('the schema of a table', () => {
     const { metadata } = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), []);
     expect(metadata.schemas[0]).toMatchObject({
       fields: [
-        { id: fieldId('lot_id'), required: true, type: 'long', doc: 'Id of the lot.' },
-        { id: fieldId('tags'), required: false, type: { 'element-id': fieldId('tags.element') } },
-        { id: fieldId('domain_id') },
-        { id: fieldId('month'), type: 'string' },
+        { id: hashOf('lot_id'), required: true, type: 'long', doc: 'Id of the lot.' },
+        { id: hashOf('tags'), required: false, type: { 'element-id': hashOf('tags.element') } },
+        { id: hashOf('domain_id') },
+        { id: hashOf('month'), type: 'string' },
       ],
-      'identifier-field-ids': [fieldId('lot_id')],
+      'identifier-field-ids': [hashOf('lot_id')],
     });
     const mapping = JSON.parse(metadata.properties['schema.name-mapping.default'] ?? '');
     expect(mapping[1]).toEqual({
-      ...{ 'field-id': fieldId('tags'), names: ['tags'] },
-      fields: [{ 'field-id': fieldId('tags.element'), names: ['element'] }],
+      ...{ 'field-id': hashOf('tags'), names: ['tags'] },
+      fields: [{ 'field-id': hashOf('tags.element'), names: ['element'] }],
     });
   });
 
   it('is a new one if a column is added, and an old snapshot keeps its own', async () => {
     const first = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), ['1']);
-    const wider = { ...lots, columns: [...lots.columns, { name: 'fee', type: 'DOUBLE' }] };
+    const wider = {
+      ...lots,
+      columns: [...lots.columns, { name: 'fee', type: 'DOUBLE', field_id: hashOf('fee') }],
+    };
     const second = await planCommit(wider, AT, snapshot('2', file('a', '2026-01')), ['1'], first);
     expect(second.metadata['current-schema-id']).toBe(1);
     expect(second.metadata.snapshots.map((each) => each['schema-id'])).toEqual([0, 1]);
@@ -200,11 +310,11 @@ describe('the schema of a table', () => {
     const flat = { ...file('flat', ''), file_path: `${AT}/flat.parquet`, partition: {} };
     const second = await planCommit({ ...lots, partitioned: false }, AT, snapshot('2', flat), ['1'], first);
     expect(second.metadata).toMatchObject({ 'default-spec-id': 1, 'partition-specs': [{}, { fields: [] }] });
-    expect(second.entries.map(({ data_file }) => data_file.file_path)).toEqual([flat.file_path]);
+    expect(entriesIn(second).map(({ data_file }) => data_file.file_path)).toEqual([flat.file_path]);
   });
 
   it('names a type that Iceberg lacks', async () => {
-    const odd = { ...lots, columns: [{ name: 'x', type: 'INTERVAL' }] };
+    const odd = { ...lots, columns: [{ name: 'x', type: 'INTERVAL', field_id: 1 }] };
     expect(() => planCommit(odd, AT, snapshot('1'), [])).toThrow(/INTERVAL/);
   });
 });

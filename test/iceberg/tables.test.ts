@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { describeEmptyLake } from '../../src/docs/empty-lake.js';
 import { idsOf, schemaOf } from '../../src/iceberg/schema.js';
 import { icebergTables, partitionValuesOf } from '../../src/iceberg/tables.js';
+import { giveIds, hashOf } from '../../src/lake/field-ids.js';
 import type { ManifestTable } from '../../src/lake/manifest.js';
 import { lakeTables, ownTables } from '../../src/lake/tables.js';
 import { withDatabase } from '../../src/query/open-lake.js';
@@ -30,6 +31,22 @@ describe('the tables and marts of a lake', () => {
       const ids = idsOf(schemaOf(table, true));
       expect(new Set(ids).size, table.name).toBe(ids.length);
       expect(Math.min(...ids), table.name).toBeGreaterThan(0);
+    }
+  });
+
+  it('keep the ids of a lake whose manifest has none', () => {
+    for (const { name, columns, partitioned } of tables) {
+      const stored = columns.filter((column) => column.name !== 'month' || !partitioned);
+      const older = { columns: stored.map((column) => ({ name: column.name, type: column.type })) };
+      for (const given of [
+        giveIds(older.columns, older, partitioned),
+        giveIds(older.columns, undefined, partitioned),
+      ])
+        for (const { name: column, type, field_id, element_id } of given.columns)
+          expect([field_id, element_id], `${name}.${column}`).toEqual([
+            hashOf(column),
+            type.endsWith('[]') ? hashOf(`${column}.element`) : undefined,
+          ]);
     }
   });
 

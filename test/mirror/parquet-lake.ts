@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { expect } from 'vitest';
-import { STATUS } from '../../src/iceberg/avro.js';
-import { readPrevious } from '../../src/iceberg/plan.js';
+import { liveEntries } from '../../src/iceberg/manifests.js';
+import { readPrevious, withEntries } from '../../src/iceberg/plan.js';
 import type { Manifest } from '../../src/lake/manifest.js';
 import { headOf } from '../../src/mirror/heads.js';
 import { type Current, readCurrent, readRecord } from '../../src/mirror/layout.js';
@@ -87,7 +87,8 @@ export async function readTable(
   if (found === undefined) return undefined;
   const current = found.metadata['current-snapshot-id'];
   const summary = found.metadata.snapshots.find((each) => each['snapshot-id'] === current)?.summary ?? {};
-  const live = found.entries.filter(({ status }) => status !== STATUS.deleted);
+  const { manifests } = await withEntries(found, []);
+  const live = liveEntries(manifests.flatMap(({ entries = [] }) => entries));
   return {
     version: found.version,
     night: summary['lotlake.snapshot'] ?? '',

@@ -51,8 +51,10 @@ const describeById: DescribeTables = async ({ manifest: { snapshot_id: id } }, _
   const folder = 'tables/lots/metadata';
   const [, before = 'null'] = [...heads].find(([name]) => name.endsWith('.json')) ?? [];
   const kept = [...nightsIn(JSON.parse(before)), id];
+  const name = `${folder}/m-${id}.avro`;
   return {
-    before: new Map([[`${folder}/m-${id}.avro`, Buffer.from(id)]]),
+    named: [name],
+    before: new Map([[name, Buffer.from(id)]]),
     heads: new Map([
       [`${folder}/version-hint.text`, `${kept.length}`],
       [`${folder}/v${kept.length}.metadata.json`, JSON.stringify(metadataOf(kept))],

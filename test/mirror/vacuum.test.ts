@@ -55,6 +55,7 @@ beforeEach(async () => {
   for (const [i, night] of [17, 18, 19, 20].entries()) {
     store.now = day(night);
     await pushTo(store, lakeOf(nights.slice(0, i + 1)), async () => ({
+      named: [],
       before: new Map(),
       heads: new Map(),
       contents: new Map(),
@@ -218,7 +219,7 @@ describe('a vacuum of a mirror', () => {
 
 describe('the metadata of tables', () => {
   const table = { name: 'lots', key: ['lot_id'], partitioned: false, description: '', sort: ['lot_id'] };
-  const columns = [{ name: 'lot_id', type: 'BIGINT', description: undefined }];
+  const columns = [{ name: 'lot_id', type: 'BIGINT', field_id: 1, description: undefined }];
   const location = 's3://bucket/lake/tables/lots';
   const commit = async (
     id: string,

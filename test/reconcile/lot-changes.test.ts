@@ -5,7 +5,7 @@ import { openSession, rows } from '../../src/duck/session.js';
 import type { BaseState } from '../../src/lake/base.js';
 import { listFiles } from '../../src/lake/files.js';
 import { appendOwn } from '../../src/reconcile/own-rows.js';
-import type { MergeContext } from '../../src/reconcile/relations.js';
+import { type MergeContext, ownTable } from '../../src/reconcile/relations.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 it('files of changes are merged once their month is over, and linked until then', async () => {
@@ -18,17 +18,24 @@ it('files of changes are merged once their month is over, and linked until then'
     mkdirSync(snapshot(2), { recursive: true });
     const at = `timestamptz '2026-10-0${night} 02:00:00Z'`;
     await connection.run(
-      `copy (select ${night} as lot_id, 7 as vehicle_id, unnest([1, 3]) as domain_id, 'bid' as field, null::varchar as old_value,
+      `copy (select ${night}::bigint as lot_id, 7::bigint as vehicle_id, unnest([1, 3]) as domain_id, 'bid' as field, null::varchar as old_value,
         '${night}' as new_value, ${at} as seen_at, 'run-${night}' as run_id, '2026-10' as month)
       to '${snapshot(2)}/lot_changes' (format parquet, partition_by (domain_id, month), overwrite_or_ignore true,
         filename_pattern 'run-${night}-{i}')`,
     );
   };
   /** Keeps the changes of the earlier snapshot. Returns files by name. */
-  const keep = async (night: number, startedAt: string): Promise<string[]> => {
+  const keep = async (
+    night: number,
+    startedAt: string,
+    columns = ownTable('lot_changes').columns,
+  ): Promise<string[]> => {
     const before = snapshot(night - 1);
     const files = await listFiles(connection, before, 'lot_changes');
-    const base = { folder: before, manifest: { tables: { lot_changes: { files } } } } as unknown as BaseState;
+    const base = {
+      folder: before,
+      manifest: { tables: { lot_changes: { columns, files } } },
+    } as unknown as BaseState;
     const context: MergeContext = {
       ...{ ...session, base, startedAt, seenAt: startedAt, target: snapshot(night), runId: `run-${night}` },
       ...{
@@ -53,12 +60,18 @@ it('files of changes are merged once their month is over, and linked until then'
     [1, 3].map((id) => `lot_changes/domain_id=${id}/month=2026-10/run-4-joined.parquet`),
   );
   expect(await keep(5, '2026-11-02T02:00:00.000Z')).toEqual(joined);
+  // An older lotlake wrote other columns.
+  const older = ownTable('lot_changes').columns.slice(1);
+  expect(await keep(6, '2026-10-31T02:00:00.000Z', older)).toEqual(
+    joined.map((path) => path.replace('run-4', 'run-6')),
+  );
   const changes = (night: number) =>
     rows(
       connection,
       `select * from read_parquet('${snapshot(night)}/lot_changes/**/*.parquet', hive_partitioning = true) order by all`,
     );
   expect(await changes(5)).toEqual(await changes(2));
+  expect(await changes(6)).toEqual(await changes(2));
   expect(await changes(5)).toHaveLength(4);
   session.close();
   folder.remove();
