@@ -12,13 +12,8 @@ export interface Access {
   readonly warn: (message: string) => void;
 }
 
-/** An object of Iceberg metadata that another program wrote. */
-interface Foreign {
-  readonly table: string;
-  /** Such as `v8`, or what the hint names. */
-  readonly version: string;
-  readonly object: string;
-}
+/** An object of Iceberg metadata that another program wrote: its table, its version such as `v8`, and its name. */
+type Foreign = Readonly<Record<'table' | 'version' | 'object', string>>;
 
 /** An open mirror. */
 export interface Opened {

@@ -16,7 +16,7 @@ import { type S3Server, startS3 } from './support/s3.js';
 const READERS = ['pyiceberg', 'duckdb', 'clickhouse'] as const;
 
 /** They read at every n-th moment; at each, the metadata is read as they read it. */
-const EVERY = 4;
+const EVERY = 9;
 
 const folder = temporaryFolder();
 let connection: DuckDBConnection;
