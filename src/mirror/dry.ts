@@ -55,9 +55,14 @@ export function dryStore(store: ObjectStore, now: () => Date): ObjectStore {
     },
     async replace(name, text, tag) {
       const found = await read(name);
-      // A service looks by itself.
+      if (found?.tag !== tag) {
+        own.put++;
+        own.bytes += Buffer.byteLength(text);
+        return undefined;
+      }
+      // A service compares by itself.
       own.get--;
-      return found?.tag === tag ? put(name, Buffer.from(text)) : undefined;
+      return put(name, Buffer.from(text));
     },
     async remove(names) {
       own.remove++;

@@ -66,8 +66,13 @@ export function memoryStore(objects = new Map<string, Stored>()): MemoryStore {
     async replace(name, text, tag) {
       await store.before(`replace ${name}`);
       const found = objects.get(name);
-      // The answer to a first attempt may be lost.
-      if (found?.tag !== tag) return found?.body.toString() === text ? found.tag : undefined;
+      if (found?.tag !== tag) {
+        requests.put++;
+        requests.bytes += Buffer.byteLength(text);
+        requests.get++;
+        // The answer to a first attempt may be lost.
+        return found?.body.toString() === text ? found.tag : undefined;
+      }
       put(name, text);
       return objects.get(name)?.tag;
     },
