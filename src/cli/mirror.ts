@@ -5,6 +5,8 @@ import { dictionary } from '../docs/dictionary.js';
 import { unsoundError } from '../lake/lake-error.js';
 import { currentId, type Layout, layoutOf } from '../lake/layout.js';
 import { findPublished } from '../lake/snapshots.js';
+import { costOf, S3_PRICES } from '../mirror/cost.js';
+import { dryStore } from '../mirror/dry.js';
 import { pushLanding } from '../mirror/landing.js';
 import { type LocalLake, push } from '../mirror/push.js';
 import { openStore } from '../mirror/s3.js';
@@ -34,10 +36,24 @@ export async function openMirror({ publish }: Config, signal: AbortSignal) {
 /** What a push did, with landing if that was pushed too. */
 export type PushedLake = Awaited<ReturnType<typeof pushLake>>;
 
+/** How a lake is pushed. */
+interface PushOptions {
+  /** Sends nothing, and returns what a push would send. */
+  readonly dryRun?: boolean;
+  /** Removes metadata that another program wrote, instead of refusing it. */
+  readonly discardForeign?: boolean;
+}
+
 /** Pushes the published snapshots of a lake, and landing if it is configured so, to the configured mirror. */
-export async function pushLake(config: Config, effects: Effects, warn: (message: string) => void) {
+export async function pushLake(
+  config: Config,
+  effects: Effects,
+  warn: (message: string) => void,
+  { dryRun = false, discardForeign = false }: PushOptions = {},
+) {
   const { signal, now } = effects;
-  const { place, store } = await openMirror(config, signal);
+  const { place, store: real } = await openMirror(config, signal);
+  const store = dryRun ? dryStore(real, now) : real;
   snapshotFolder(config);
   const layout = layoutOf(config.output);
   const pushed = await withDatabase(config, signal, async ({ session: { connection } }) => {
@@ -45,11 +61,13 @@ export async function pushLake(config: Config, effects: Effects, warn: (message:
     const current = lake.kept.at(-1);
     const descriptions = current === undefined ? [] : dictionary(current.manifest);
     const describeTables = describeAsIceberg(connection, store, descriptions);
-    return push(lake, { store, describeTables, now, warn });
+    return push(lake, { store, describeTables, now, warn, discardForeign });
   });
-  const catalog = await updateCatalog(place, store, effects.env);
+  const catalog = dryRun ? null : await updateCatalog(place, store, effects.env);
   const landing = place.landing ? await pushLanding(layout.landing, store) : null;
-  return { ...pushed, catalog, landing };
+  const requests = { ...store.requests };
+  const cost = { ...costOf(requests), prices: `${S3_PRICES.service}, ${S3_PRICES.date}` };
+  return { dry_run: dryRun, ...pushed, catalog, landing, requests, cost };
 }
 
 /** The published snapshots of a lake. Throws LAKE_UNSOUND if the current one cannot be read. */
@@ -67,15 +85,30 @@ async function readLocal(connection: DuckDBConnection, layout: Layout): Promise<
 
 /** Describes a push to a person. */
 export function pushedText(sent: PushedLake): string {
-  const { place, snapshot_id, pushed, files, bytes, catalog, landing } = sent;
+  const { dry_run, place, snapshot_id, finished, discarded, catalog, landing, requests, cost } = sent;
+  const { put, get, list, bytes } = requests;
   return textOf([
-    pushed.length === 0
-      ? `${place} has snapshot ${snapshot_id} already; nothing was sent`
-      : `${place} has snapshot ${snapshot_id}: ${counted(pushed.length, 'snapshot')} pushed, ${count(files)} files (${megabytes(bytes)}) sent`,
+    `${dry_run ? `dry run of a push to ${place}` : `${place} has snapshot ${snapshot_id}`}: ${sentText(sent)}`,
+    finished > 0 && `${counted(finished, 'object')} of metadata that an earlier push had left unwritten`,
+    ...discarded.map(({ table, version, object }) => `removed foreign ${version} of ${table}: ${object}`),
     catalog !== null && `catalog: ${catalog.registered} tables registered, ${catalog.committed} committed`,
     landing !== null && `${landingText(landing)} sent`,
+    `requests: ${count(put)} PUT, ${count(get)} GET, ${count(list)} LIST; ${megabytes(bytes)} sent`,
+    dry_run && `cost: $${dollars(cost.requests)} and $${dollars(cost.month)} a month (${cost.prices})`,
+    dry_run && 'nothing was sent',
   ]);
 }
+
+/** What a push sent of snapshots. */
+function sentText({ pushed, files, bytes, metadata_bytes, finished, discarded }: PushedLake): string {
+  if (pushed.length > 0)
+    return `${counted(pushed.length, 'snapshot')} pushed, ${count(files)} files (${megabytes(bytes)}) and ${megabytes(metadata_bytes)} of metadata sent`;
+  return finished + discarded.length > 0 ? 'no snapshot was pushed' : 'no newer snapshot; nothing was sent';
+}
+
+/** An amount with two significant digits, without an exponent. */
+const dollars = (amount: number): string =>
+  amount.toLocaleString('en-US', { maximumSignificantDigits: 2, useGrouping: false });
 
 /** Describes passes of landing that were sent or fetched. */
 export const landingText = ({ passes, files, bytes }: Awaited<ReturnType<typeof pushLanding>>): string =>

@@ -3,10 +3,12 @@ import type { Config } from '../config/config.js';
 import { partitionOf } from '../lake/files.js';
 import { layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
-import { MODELS, readMirror, readRecord, TABLES } from '../mirror/layout.js';
+import { existing, MODELS, readRecord, TABLES } from '../mirror/layout.js';
+import { openMirrored } from '../mirror/open.js';
 import type { SparkTable } from '../model/spark-models.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import type { SparkConf } from '../spark/script.js';
+import type { Effects } from './effects.js';
 import { openMirror } from './mirror.js';
 
 /** A snapshot that models are computed from, on this machine or in a mirror. */
@@ -41,10 +43,11 @@ export async function pushedSource(
   config: Config,
   snapshot: string | undefined,
   computed: ReadonlySet<string>,
-  signal: AbortSignal,
+  { signal, err }: Pick<Effects, 'signal' | 'err'>,
 ): Promise<ModelSource> {
   const { place, store } = await openMirror(config, signal);
-  const { current } = await readMirror(store);
+  const warn = (message: string): void => void err(`warning    ${message}\n`);
+  const { current } = existing((await openMirrored(store, { isWriter: false, warn })).mirror, store);
   const id = snapshot ?? current.snapshot_id;
   const { manifest, files } = await readRecord(store, id);
   const url = store.place.replace(/^s3:/, 's3a:');

@@ -1,8 +1,8 @@
-import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeOf } from '../config/lotlake-error.js';
-import { assertNoLinks, copyNew, makeFolder, makeHardLink } from '../config/owned.js';
+import { assertNoLinks, copyNew, makeFolder, makeHardLink, remove } from '../config/owned.js';
 import { literal, literals, rows } from '../duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { allFiles, type LakeFile, type Manifest } from './manifest.js';
@@ -112,6 +112,36 @@ export function measure<T extends { readonly path: string }>(removed: readonly T
     }
     return { ...removal, bytes, freed };
   });
+}
+
+/** Whether two files are the same but for the ids of the snapshots that they were written for. */
+function isSameButId(path: string, id: string, earlier: string): boolean {
+  const [found, before] = [readFileSync(path), readFileSync(earlier)];
+  const at = found.lastIndexOf(id);
+  if (at < 0 || found.length !== before.length) return false;
+  const end = at + id.length;
+  return (
+    found.subarray(0, at).equals(before.subarray(0, at)) && found.subarray(end).equals(before.subarray(end))
+  );
+}
+
+/**
+ * Replaces files that a run wrote as they were in the snapshot before, such as marts of seeds, by hard links to those. Every
+ * file names its snapshot in its footer, so two of them are never the same otherwise.
+ */
+export function linkUnchanged(
+  snapshot: string,
+  manifest: Manifest,
+  base: { readonly folder: string; readonly manifest: Manifest },
+): void {
+  const sizes = new Map(allFiles(base.manifest).map(({ path, bytes }) => [path, bytes]));
+  for (const { path, bytes } of allFiles(manifest)) {
+    const [file, earlier] = [join(snapshot, path), join(base.folder, path)];
+    if (sizes.get(path) !== bytes || isLinked(snapshot, base.folder, file)) continue;
+    if (!isSameButId(file, basename(snapshot), earlier)) continue;
+    remove(file);
+    linkFile(earlier, file);
+  }
 }
 
 /**

@@ -2,26 +2,24 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { killPoint } from '../config/kill-point.js';
-import { type Current, damaged, FILES, readCurrent } from './layout.js';
+import { type Current, damaged, FILES, readCurrent, TABLES, type TableStates } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /** Objects that make the metadata of tables current, such as `version-hint.text`: their texts by name. */
 export type Heads = ReadonlyMap<string, string>;
 
+/** A head: its name and its text. */
+export type Head = readonly [name: string, text: string];
+
 const textsSchema = z.record(z.string(), z.string());
 
-/** The gzipped object that stores heads: its name and its content. */
-export function objectOf(heads: Heads) {
-  const body = gzipSync(JSON.stringify(Object.fromEntries(heads)));
-  return { name: `${FILES}${createHash('sha256').update(body).digest('hex')}`, body };
-}
-
 /**
- * Stores heads in one object before the switch, and returns its name. If a push dies after its switch, nothing is lost:
- * `current.json` names this object, and the next push writes the missing heads.
+ * Stores heads in one gzipped object before the switch, and returns its name. If a push dies after its switch, nothing is
+ * lost: `current.json` names this object, and the next command that opens the mirror writes the missing heads.
  */
 export async function stageHeads(store: ObjectStore, heads: Heads): Promise<string> {
-  const { name, body } = objectOf(heads);
+  const body = gzipSync(JSON.stringify(Object.fromEntries(heads)));
+  const name = `${FILES}${createHash('sha256').update(body).digest('hex')}`;
   await store.send(name, body);
   return name;
 }
@@ -38,27 +36,93 @@ export async function readHeads(store: ObjectStore, { heads }: Pick<Current, 'he
   }
 }
 
-/** Suffix of an empty object that exists once all heads of an object are written. */
-const WRITTEN = '.written';
+/** Metadata and hints that readers look for. A catalog names its metadata differently. */
+const HEAD = new RegExp(
+  `^${TABLES}([^/]+)/metadata/(?:v([1-9]\\d*)(?:\\.gz)?\\.metadata\\.json|version-hint\\.text)$`,
+);
 
-/** The object that stores the heads of a mirror, and the one that exists once they are written. */
-export const headObjects = ({ heads }: Pick<Current, 'heads'>): readonly string[] => [heads, heads + WRITTEN];
+/** The table and version of an object by the name of a head; the version of a hint is null. Undefined for other objects. */
+export function headOf(name: string) {
+  const [, table, digits] = HEAD.exec(name) ?? [];
+  return table === undefined ? undefined : { table, version: digits === undefined ? null : Number(digits) };
+}
+
+/** Whether a head is a hint. */
+export const isHint = (name: string): boolean => headOf(name)?.version === null;
+
+/** What is read from the metadata of a table to say which night it has. */
+const nightSchema = z.object({
+  'current-snapshot-id': z.int(),
+  snapshots: z.array(z.object({ 'snapshot-id': z.int(), summary: z.record(z.string(), z.string()) })),
+});
 
 /**
- * Writes the heads that `current.json` names, the hints last, so that no hint names metadata that is not there. Hints are
- * compared each time, because a push that was paused may have set them back. Writing stops once `current.json` names other
- * heads.
+ * Says the version and night of each table of the heads. A table that the heads no longer have keeps its version, so that
+ * nobody takes what is left of it for metadata of somebody else, and so that it goes on from there if it comes back.
+ * @param earlier what `current.json` said before
+ * @param contents hashes of the tables that were described anew
  */
-export async function writeHeads(store: ObjectStore, { heads: name }: Pick<Current, 'heads'>): Promise<void> {
-  const heads = [...(await readHeads(store, { heads: name }))];
-  const isWritten = (await store.read(name + WRITTEN)) !== undefined;
-  const isHint = ([each]: readonly [string, string]): boolean => each.endsWith('.text');
-  const metadata = isWritten ? [] : heads.filter((each) => !isHint(each));
-  await forEach(store, metadata, ([each, text]) => store.send(each, text));
-  killPoint('mirror.metadata-switched');
-  if ((await readCurrent(store))?.current.heads !== name) return;
-  await forEach(store, heads.filter(isHint), async ([each, text]) => {
-    if ((await store.read(each))?.body.toString() !== text) await store.send(each, text);
+export function statesOf(
+  heads: Heads,
+  earlier: TableStates = {},
+  contents: ReadonlyMap<string, string | undefined> = new Map(),
+): TableStates {
+  const gone = Object.entries(earlier).map(([table, { version }]) => [table, { version, night: null }]);
+  const found = [...heads].flatMap(([name, text]) => {
+    const { table = '', version = null } = headOf(name) ?? {};
+    if (version === null) return [];
+    const content = contents.has(table) ? contents.get(table) : earlier[table]?.content;
+    return [[table, { version, night: nightOf(text), ...(content === undefined ? {} : { content }) }]];
   });
-  if (!isWritten) await store.send(name + WRITTEN, '');
+  return Object.fromEntries([...gone, ...found]);
+}
+
+/** Snapshot of the lake that the current metadata of a table has. */
+function nightOf(text: string): string | null {
+  const metadata = nightSchema.parse(JSON.parse(text));
+  const current = metadata.snapshots.find((each) => each['snapshot-id'] === metadata['current-snapshot-id']);
+  return current?.summary['lotlake.snapshot'] ?? null;
+}
+
+/** Heads to write: metadata first, then the hints that name it. */
+export interface Unwritten {
+  readonly metadata: readonly Head[];
+  readonly hints: readonly Head[];
+}
+
+/** The heads that differ from those before. */
+export function changedHeads(heads: Heads, before: Heads): Unwritten {
+  const changed = [...heads].filter(([name, text]) => before.get(name) !== text);
+  return {
+    metadata: changed.filter(([name]) => !isHint(name)),
+    hints: changed.filter(([name]) => isHint(name)),
+  };
+}
+
+/**
+ * Writes heads that `current.json` names, the hints last, so that no hint names metadata that is not there. Metadata is
+ * never overwritten. Writing stops once `current.json` names other heads.
+ * @param heads the object that stores them
+ * @returns names of the metadata that somebody else has written under the same name; hints of these tables are not written
+ */
+export async function writeHeads(
+  store: ObjectStore,
+  { heads }: Pick<Current, 'heads'>,
+  { metadata, hints }: Unwritten,
+): Promise<readonly string[]> {
+  const written = await forEach(store, metadata, async ([name, text]) => {
+    const tag = await store.replace(name, text, undefined);
+    killPoint('mirror.metadata-written');
+    return tag === undefined ? [name] : [];
+  });
+  const taken = written.flat();
+  killPoint('mirror.metadata-switched');
+  if ((await readCurrent(store))?.current.heads !== heads) return [];
+  const others = new Set(taken.map((name) => headOf(name)?.table));
+  const own = hints.filter(([name]) => !others.has(headOf(name)?.table));
+  await forEach(store, own, async ([name, text]) => {
+    await store.send(name, text);
+    killPoint('mirror.hint-written');
+  });
+  return taken;
 }

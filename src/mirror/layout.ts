@@ -37,6 +37,15 @@ const id = z.string().regex(/^[\w-]+$/);
 const path = z.string().regex(/^(?!.*(^|\/)\.\.?(\/|$))[^/\p{Cc}\\][^\p{Cc}\\]*$/su);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
+const tableStateSchema = z.object({
+  /** N of the newest `vN.metadata.json` that lotlake wrote. */
+  version: z.int(),
+  /** Snapshot of the lake whose rows that metadata has; null once no kept snapshot has rows of the table. */
+  night: id.nullable(),
+  /** Hash of the objects and columns that the metadata describes. */
+  content: sha256.optional(),
+});
+
 const currentSchema = z.object({
   mirror_version: z.literal(MIRROR_VERSION),
   lotlake_version: z.string(),
@@ -47,6 +56,8 @@ const currentSchema = z.object({
   snapshots: z.array(z.object({ snapshot_id: id, created_at: z.string() })),
   /** Object that stores the heads of the tables, which are written after each switch. */
   heads: path,
+  /** The tables by name; undefined if an earlier version of lotlake switched last. */
+  tables: z.record(id, tableStateSchema).optional(),
   switched_at: z.string(),
   /** Until when a vacuum may remove objects and nobody may push; null if no vacuum is running. */
   vacuum_until: z.string().nullable(),
@@ -54,6 +65,9 @@ const currentSchema = z.object({
 
 /** `current.json`. */
 export type Current = Readonly<z.output<typeof currentSchema>>;
+
+/** What `current.json` says of each table. */
+export type TableStates = Readonly<Record<string, z.output<typeof tableStateSchema>>>;
 
 const recordSchema = z.object({
   snapshot_id: id,
@@ -71,7 +85,7 @@ export type SnapshotRecord = Readonly<z.output<typeof recordSchema>>;
 export type MirrorFile = SnapshotRecord['files'][number];
 
 /** `current.json` with the tag of this version. */
-export type Switched = Readonly<Awaited<ReturnType<typeof readMirror>>>;
+export type Switched = Readonly<NonNullable<Awaited<ReturnType<typeof readCurrent>>>>;
 
 /** Reads `current.json`; undefined if nothing was pushed yet. Throws MIRROR_FORMAT. */
 export async function readCurrent(store: ObjectStore) {
@@ -81,20 +95,28 @@ export async function readCurrent(store: ObjectStore) {
     : { current: parse(store, CURRENT, currentSchema, found), tag: found.tag };
 }
 
-/** Reads `current.json`. Throws MIRROR_NOT_FOUND if nothing was pushed, and MIRROR_FORMAT. */
-export async function readMirror(store: ObjectStore) {
-  const found = await readCurrent(store);
-  if (found !== undefined) return found;
+/** Throws MIRROR_NOT_FOUND if nothing was pushed to a place. */
+export function existing(mirror: Switched | undefined, { place }: ObjectStore): Switched {
+  if (mirror !== undefined) return mirror;
   const hint = 'name the place that a push was given; nothing was changed';
-  throw unusable('MIRROR_NOT_FOUND', `there is no mirror at ${store.place}`, hint);
+  throw unusable('MIRROR_NOT_FOUND', `there is no mirror at ${place}`, hint);
 }
 
 /** Reads the record of a snapshot. Throws MIRROR_FORMAT, MIRROR_DAMAGED. */
 export async function readRecord(store: ObjectStore, snapshotId: string): Promise<SnapshotRecord> {
+  const found = await findRecord(store, snapshotId);
+  if (found === undefined) throw damaged(store, recordName(snapshotId), 'is missing');
+  return found;
+}
+
+/** Reads the record of a snapshot; undefined if the mirror no longer has it. Throws MIRROR_FORMAT. */
+export async function findRecord(
+  store: ObjectStore,
+  snapshotId: string,
+): Promise<SnapshotRecord | undefined> {
   const name = recordName(snapshotId);
   const found = await store.read(name);
-  if (found === undefined) throw damaged(store, name, 'is missing');
-  return parse(store, name, recordSchema, found);
+  return found === undefined ? undefined : parse(store, name, recordSchema, found);
 }
 
 function parse<T extends z.ZodType>(
@@ -150,13 +172,16 @@ export async function switchTo(
   const current: Current = { mirror_version: MIRROR_VERSION, ...next };
   const tag = await store.replace(CURRENT, `${JSON.stringify(current, null, 1)}\n`, before?.tag);
   if (tag !== undefined) return { current, tag };
-  const other = (await readCurrent(store))?.current.snapshot_id;
-  throw busy(
+  throw overtaken(store, await readCurrent(store));
+}
+
+/** The error for a mirror that somebody else has switched meanwhile. */
+export const overtaken = ({ place }: ObjectStore, mirror: Switched | undefined): LotlakeError =>
+  busy(
     'MIRROR_OVERTAKEN',
-    `${store.place} was switched meanwhile; it has snapshot ${other}`,
+    `${place} was switched meanwhile; it has snapshot ${mirror?.current.snapshot_id}`,
     'nothing of the other writer was changed; run the same command again: it sends only what is missing, or says what is newer there',
   );
-}
 
 /** The files of a local snapshot and the objects that hold them. Files without a checksum are read. */
 export async function filesOfSnapshot(folder: string, manifest: Manifest): Promise<MirrorFile[]> {

@@ -13,13 +13,14 @@ import { switchCurrent } from '../publish/publish.js';
 import {
   type Current,
   damaged,
+  existing,
   type MirrorFile,
-  readMirror,
   readRecord,
   recordName,
   type SnapshotRecord,
   unusable,
 } from './layout.js';
+import { openMirrored } from './open.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /**
@@ -29,8 +30,14 @@ import { forEach, type ObjectStore } from './store.js';
  * lake, MIRROR_DAMAGED if an object is missing or wrong.
  * @returns the snapshot, its folder, and the number and bytes of the files that were fetched
  */
-export async function pull(connection: DuckDBConnection, layout: Layout, store: ObjectStore) {
-  const { current } = await readMirror(store);
+export async function pull(
+  connection: DuckDBConnection,
+  layout: Layout,
+  store: ObjectStore,
+  warn: (message: string) => void,
+) {
+  const { mirror } = await openMirrored(store, { isWriter: false, warn });
+  const { current } = existing(mirror, store);
   const { snapshot_id: id } = current;
   const folder = join(layout.snapshots, id);
   const done = { place: store.place, snapshot_id: id, path: folder };

@@ -6,14 +6,14 @@ import type { BaseState } from '../lake/base.js';
 import { unsoundError } from '../lake/lake-error.js';
 import type { Snapshot } from '../lake/snapshots.js';
 import { findMissing } from '../lake/verify.js';
-import { readHeads, stageHeads, writeHeads } from './heads.js';
+import { changedHeads, type Heads, headOf, stageHeads, statesOf } from './heads.js';
 import {
   assertNoVacuum,
   type Current,
   FILES,
   filesOfSnapshot,
   type MirrorFile,
-  readCurrent,
+  readRecord,
   recordName,
   type SnapshotRecord,
   type Switched,
@@ -21,8 +21,9 @@ import {
   TABLES,
   unusable,
 } from './layout.js';
+import { finishHeads, openMirrored } from './open.js';
 import { forEach, type Listed, type ObjectStore } from './store.js';
-import type { DescribeTables } from './tables.js';
+import type { DescribedTables, DescribeTables } from './tables.js';
 
 /** A published snapshot of the lake on this machine. */
 export type LocalSnapshot = BaseState & Pick<Snapshot, 'id'>;
@@ -41,10 +42,16 @@ export interface Pushing {
   readonly describeTables: DescribeTables;
   readonly now: () => Date;
   readonly warn: (message: string) => void;
+  /** Removes metadata that another program wrote, instead of refusing it. */
+  readonly discardForeign?: boolean;
 }
 
-/** The files that a push has sent. */
+/** The mirror, and the files that a push has sent. */
 interface Sent {
+  mirror: Switched | undefined;
+  heads: Heads;
+  /** Record of the current snapshot, if this push has read or made it. */
+  record?: SnapshotRecord;
   /** Objects of the mirror by name. */
   readonly existing: Map<string, Pick<Listed, 'bytes'>>;
   files: number;
@@ -55,29 +62,30 @@ interface Sent {
  * Pushes every kept snapshot that is newer than the mirror's current one, oldest first. Everything that a snapshot needs is
  * sent before `current.json` names it, by a conditional write that fails if somebody else has switched meanwhile. Objects
  * that are there already are not sent again. Throws MIRROR_*, and LAKE_UNSOUND if the current snapshot lacks a file.
- * @returns the snapshot that the mirror has now, the ids of those that were pushed, oldest first, and the number and bytes
- * of the files that were sent: those of snapshots and of their tables' metadata, without records and `current.json`
+ * @returns the snapshot that the mirror has now; the ids of those that were pushed, oldest first; the number and bytes of
+ * their files that were sent; the bytes of all other objects, which are metadata; the number of heads that a killed push had
+ * left and that were written; and the foreign metadata that was removed
  */
 export async function push(lake: LocalLake, pushing: Pushing) {
-  const { store } = pushing;
-  let mirror = await readCurrent(store);
+  const { store, warn, discardForeign = false } = pushing;
+  const before = store.requests.bytes;
+  const opened = await openMirrored(store, { isWriter: true, warn, discardForeign });
+  const { mirror, heads, objects, finished, discarded } = opened;
   killPoint('mirror.current-read');
   const plan = withoutDamaged(
     planPush(lake, mirror?.current, { place: store.place, now: pushing.now() }),
     pushing,
   );
   if (mirror === undefined) await assertConditions(store);
-  const existing = new Map([
-    ...(await store.list(FILES)),
-    ...(plan.length === 0 ? [] : await store.list(TABLES)),
-  ]);
-  const sent: Sent = { existing, files: 0, bytes: 0 };
-  // A push that died after its switch may not have written all heads.
-  if (mirror !== undefined) await writeHeads(store, mirror.current);
-  for (const snapshot of plan) mirror = await pushSnapshot(snapshot, mirror, pushing, sent);
+  const others = plan.length === 0 ? [] : await store.list(FILES);
+  const sent: Sent = { mirror, heads, existing: new Map([...objects, ...others]), files: 0, bytes: 0 };
+  for (const snapshot of plan) await pushSnapshot(snapshot, pushing, sent);
   const { files, bytes } = sent;
-  const pushed = plan.map(({ id }) => id);
-  return { place: store.place, snapshot_id: mirror?.current.snapshot_id ?? '', pushed, files, bytes };
+  return {
+    ...{ place: store.place, snapshot_id: sent.mirror?.current.snapshot_id ?? '' },
+    ...{ pushed: plan.map(({ id }) => id), files, bytes },
+    ...{ metadata_bytes: store.requests.bytes - before - bytes, finished, discarded },
+  };
 }
 
 /**
@@ -144,56 +152,67 @@ async function assertConditions(store: ObjectStore): Promise<void> {
     );
 }
 
-async function pushSnapshot(
-  snapshot: LocalSnapshot,
-  mirror: Switched | undefined,
-  { store, now, describeTables }: Pushing,
-  sent: Sent,
-): Promise<Switched> {
+/** Pushes one snapshot after the mirror's current one, and notes in `sent` what the mirror has then. */
+async function pushSnapshot(snapshot: LocalSnapshot, pushing: Pushing, sent: Sent): Promise<void> {
+  const { store, now, describeTables } = pushing;
   const { id, folder, manifest } = snapshot;
+  const { mirror, heads: before } = sent;
   const files = await filesOfSnapshot(folder, manifest);
-  await sendMissing(store, sent, files, async ({ object, path, ...content }) => {
-    await store.sendFile(object, join(folder, path), content);
+  await sendMissing(store, sent, files, async ({ object, path, bytes, sha256 }) => {
+    await store.sendFile(object, join(folder, path), { bytes, sha256 });
+    sent.files++;
+    sent.bytes += bytes;
     killPoint('mirror.file-sent');
   });
   killPoint('mirror.files-sent');
-  const added = { snapshot_id: id, created_at: manifest.created_at };
-  const snapshots = [...(mirror?.current.snapshots ?? []), added];
-  const kept = snapshots.map(({ snapshot_id }) => snapshot_id);
-  const before = mirror === undefined ? new Map<string, string>() : await readHeads(store, mirror.current);
-  const tables = await describeTables(snapshot, files, kept, before);
+  const states = mirror?.current.tables ?? statesOf(before);
+  const earlier = sent.record ?? (mirror && (await readRecord(store, mirror.current.snapshot_id)));
+  const tables = await describeTables(snapshot, files, { heads: before, states, record: earlier });
   const manifests = [...tables.before].map(([object, body]) => ({ object, body, bytes: body.length }));
   await sendMissing(store, sent, manifests, async ({ object, body }) => {
     await store.send(object, body);
     killPoint('mirror.table-described');
   });
-  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata: tables.named };
+  const metadata = [...tables.named, ...unchangedIn(earlier, tables)];
+  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata };
   await store.send(recordName(id), `${JSON.stringify(record)}\n`);
   killPoint('mirror.snapshot-described');
-  const heads = await stageHeads(store, tables.after);
+  const added = { snapshot_id: id, created_at: manifest.created_at };
+  const next = {
+    ...{ lotlake_version: version, origin: manifest.origin ?? mirror?.current.origin ?? null },
+    ...{ snapshot_id: id, snapshots: [...(mirror?.current.snapshots ?? []), added] },
+    heads: await stageHeads(store, tables.heads),
+    tables: statesOf(tables.heads, states, tables.contents),
+    ...{ switched_at: now().toISOString(), vacuum_until: null },
+  };
   store.signal.throwIfAborted();
-  const facts = { lotlake_version: version, origin: manifest.origin ?? mirror?.current.origin ?? null };
-  const next = { ...facts, snapshot_id: id, snapshots, heads, switched_at: now().toISOString() };
-  const switched = await switchTo(store, { ...next, vacuum_until: null }, mirror);
+  Object.assign(sent, { mirror: await switchTo(store, next, mirror), heads: tables.heads, record });
   killPoint('mirror.switched');
-  await writeHeads(store, next);
+  await finishHeads(store, next, changedHeads(tables.heads, before));
   killPoint('mirror.heads-written');
-  return switched;
+}
+
+/** Manifests and lists of the snapshot before that still describe a table. */
+function unchangedIn(
+  record: SnapshotRecord | undefined,
+  { heads, contents }: Pick<DescribedTables, 'heads' | 'contents'>,
+): readonly string[] {
+  const all = new Set([...heads.keys()].map((name) => headOf(name)?.table));
+  const tableOf = (name: string): string => name.slice(TABLES.length).split('/')[0] ?? '';
+  return (record?.metadata ?? []).filter((name) => all.has(tableOf(name)) && !contents.has(tableOf(name)));
 }
 
 /** Sends the objects that are not there. The name of each has the hash of its content. */
 async function sendMissing<T extends Pick<MirrorFile, 'object' | 'bytes'>>(
   store: ObjectStore,
-  sent: Sent,
+  { existing }: Sent,
   objects: readonly T[],
   send: (object: T) => Promise<void>,
 ): Promise<void> {
   await forEach(store, objects, async (each) => {
     const { object, bytes } = each;
-    if (sent.existing.get(object)?.bytes === bytes) return;
+    if (existing.get(object)?.bytes === bytes) return;
     await send(each);
-    sent.existing.set(object, { bytes });
-    sent.files++;
-    sent.bytes += bytes;
+    existing.set(object, { bytes });
   });
 }

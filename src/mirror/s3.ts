@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { PutObjectCommandInput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { remove, streamNew } from '../config/owned.js';
 import { bucketOf } from '../config/problems.js';
 import { proxyOf } from '../extract/proxy.js';
@@ -10,7 +10,7 @@ import type { MirrorPlace } from './layout.js';
 import { explain } from './s3-error.js';
 import { type PartSizes, SIZES, sendInParts } from './s3-parts.js';
 import { ATTEMPTS, retrying, sendStream } from './s3-stream.js';
-import type { Content, Listed, ObjectStore } from './store.js';
+import { type Content, type Listed, noRequests, type ObjectStore, type Requests } from './store.js';
 
 /** Milliseconds to connect, and without a byte on an open connection. */
 const TIMES = { connectionTimeout: 10_000, socketTimeout: 120_000 };
@@ -56,13 +56,14 @@ export async function openStore(
   };
   return {
     ...{ place: place.to.replace(/\/+$/, ''), concurrency: place.concurrency, signal },
+    requests: countRequests(client),
     list: (below) =>
       explained(async () => {
         const found = new Map<string, Listed>();
         const pages = sdk.paginateListObjectsV2({ client }, { Bucket, Prefix: prefix + below }, stop);
         for await (const { Contents = [] } of pages)
-          for (const { Key = '', Size = 0, LastModified = new Date() } of Contents)
-            found.set(Key.slice(prefix.length), { bytes: Size, modified: LastModified });
+          for (const { Key = '', Size = 0, LastModified = new Date(), ETag = '' } of Contents)
+            found.set(Key.slice(prefix.length), { bytes: Size, modified: LastModified, tag: ETag });
         return found;
       }),
     read: (name) =>
@@ -110,6 +111,31 @@ export async function openStore(
         if (first !== undefined) throw Object.assign(new Error(), { name: first.Code });
       }),
   };
+}
+
+/** Counts the requests of a client from now on, each attempt and each page. */
+function countRequests(client: S3Client): Requests {
+  const requests = noRequests();
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      (args) => {
+        const kind = kindOf(commandName);
+        requests[kind]++;
+        const headers: unknown = Reflect.get(Object(args.request), 'headers');
+        if (kind === 'put') requests.bytes += Number(Reflect.get(Object(headers), 'content-length') ?? 0);
+        return next(args);
+      },
+    // After the step that repeats a request.
+    { step: 'finalizeRequest', priority: 'low' },
+  );
+  return requests;
+}
+
+/** What a service charges for a command as. */
+function kindOf(command: string): Exclude<keyof Requests, 'bytes'> {
+  if (/^(Get|Head)/.test(command)) return 'get';
+  if (command.startsWith('List')) return 'list';
+  return /^(Delete|Abort)/.test(command) ? 'remove' : 'put';
 }
 
 /** A signal that is aborted with another one, and that any number of requests may listen to. */

@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 
 /** An object in a listing. */
 export interface Listed {
   readonly bytes: number;
   readonly modified: Date;
+  /** ETag, in most services the MD5 of the content. */
+  readonly tag: string;
 }
 
 /** The content of an object. */
@@ -19,6 +22,21 @@ export interface Content {
   readonly sha256: string;
 }
 
+/** Requests that were sent, with those that were repeated, by the classes that services charge for. */
+export interface Requests {
+  /** Writes, also of a part of an object. */
+  put: number;
+  get: number;
+  /** Pages of listings. */
+  list: number;
+  /** Removals, which cost nothing on S3. */
+  remove: number;
+  /** Bytes of the bodies of writes. */
+  bytes: number;
+}
+
+export const noRequests = (): Requests => ({ put: 0, get: 0, list: 0, remove: 0, bytes: 0 });
+
 /**
  * Objects below one prefix of a bucket. Names are relative to the prefix. Every method throws MIRROR_*, and the error of the
  * system if a local file cannot be read or written.
@@ -30,6 +48,8 @@ export interface ObjectStore {
   readonly concurrency: number;
   /** Ends every request once it is aborted. */
   readonly signal: AbortSignal;
+  /** What was sent so far. */
+  readonly requests: Readonly<Requests>;
   /** Objects whose names have a prefix, by name. */
   list(below: string): Promise<Map<string, Listed>>;
   /** Undefined if there is no such object. */
@@ -53,6 +73,10 @@ export interface ObjectStore {
 
 /** Most objects that one request can remove. */
 export const MOST_REMOVED = 1000;
+
+/** ETag of a content that was written in one request, unless the service encrypts it with a key of its own. */
+export const tagOf = (body: string | Uint8Array): string =>
+  `"${createHash('md5').update(body).digest('hex')}"`;
 
 /** Does work for each item, `concurrency` at once, and returns the results. After a failure or an abort no work begins. */
 export async function forEach<T, R>(

@@ -2,13 +2,14 @@ import { killPoint } from '../config/kill-point.js';
 import { version } from '../config/package-root.js';
 import { planSnapshots, type Retention } from '../lake/vacuum-plan.js';
 import { ID } from '../land/pass.js';
-import { type Heads, headObjects, objectOf, readHeads, stageHeads, writeHeads } from './heads.js';
+import { dryStore } from './dry.js';
+import { changedHeads, type Heads, stageHeads, statesOf } from './heads.js';
 import {
   assertNoVacuum,
   type Current,
+  existing,
   FILES,
   MODELS,
-  readMirror,
   readRecord,
   recordName,
   SNAPSHOTS,
@@ -17,6 +18,7 @@ import {
   switchTo,
   TABLES,
 } from './layout.js';
+import { finishHeads, openMirrored } from './open.js';
 import { forEach, type Listed, MOST_REMOVED, type ObjectStore } from './store.js';
 import { retainHeads } from './tables.js';
 
@@ -39,6 +41,8 @@ export interface Vacuuming {
   readonly store: ObjectStore;
   readonly keep: Omit<Retention, 'keepPasses'>;
   readonly now: () => Date;
+  readonly warn: (message: string) => void;
+  /** Changes nothing, and returns what a vacuum would do. */
   readonly isDryRun: boolean;
 }
 
@@ -48,23 +52,22 @@ export interface Vacuuming {
  * push begins that would rely on an object to be removed. Landing stays. Throws MIRROR_*.
  * @returns the removed snapshots with reasons, the number and bytes of the removed objects, and the numbers that stay
  */
-export async function vacuumMirror(vacuuming: Vacuuming) {
-  const { store, keep, now, isDryRun } = vacuuming;
-  const mirror = await readMirror(store);
+export async function vacuumMirror(given: Vacuuming) {
+  const vacuuming = given.isDryRun ? { ...given, store: dryStore(given.store, given.now) } : given;
+  const { store, keep, now, warn } = vacuuming;
+  const opened = await openMirrored(store, { isWriter: true, warn });
+  const mirror = existing(opened.mirror, store);
   assertNoVacuum(mirror.current, store.place, now());
   const removals = planRemovals(mirror.current, keep);
   const gone = new Set(removals.map(({ snapshot_id }) => snapshot_id));
   const kept = mirror.current.snapshots.filter(({ snapshot_id }) => !gone.has(snapshot_id));
   const records = await forEach(store, kept, ({ snapshot_id }) => readRecord(store, snapshot_id));
-  const heads = await headsOfKept(store, mirror.current, kept);
-  const switched = isDryRun ? mirror : await switchToKept(mirror, kept, heads, vacuuming);
+  const { switched, heads } = await switchToKept(mirror, opened.heads, records, kept, vacuuming);
   killPoint('mirror.vacuum-switched');
   const objects = await listAll(store);
-  // A dry run has not written the heads.
-  for (const name of heads.objects) if (!objects.has(name)) objects.set(name, { bytes: 0, modified: now() });
-  const named = new Set([...namesOf(records), ...heads.objects, ...modelsOf(objects, kept)]);
+  const named = new Set([...namesOf(records, switched.current, heads), ...modelsOf(objects, kept)]);
   const unnamed = planObjects(objects, named, now());
-  const removed = isDryRun ? unnamed : await removeAll(unnamed, switched, vacuuming);
+  const removed = await removeAll(unnamed, switched, vacuuming);
   return {
     ...{ place: store.place, snapshots: removals, objects: removed.length },
     bytes: removed.reduce((sum, name) => sum + (objects.get(name)?.bytes ?? 0), 0),
@@ -83,30 +86,25 @@ function planRemovals({ snapshot_id: current, snapshots }: Current, keep: Vacuum
   return planSnapshots(all, facts, keep).map(({ what, reason }) => ({ snapshot_id: what.id, reason }));
 }
 
-/** The heads that a mirror has without the other snapshots, and the names of all objects that they are written to. */
-async function headsOfKept(store: ObjectStore, current: Current, snapshots: Current['snapshots']) {
-  const before = await readHeads(store, current);
-  const isSame = snapshots.length === current.snapshots.length;
-  const kept = snapshots.map(({ snapshot_id }) => snapshot_id);
-  const heads = isSame ? before : retainHeads(store, before, kept);
-  const name = isSame ? current.heads : objectOf(heads).name;
-  return { heads, isSame, objects: [...headObjects({ heads: name }), ...heads.keys()] };
-}
-
-/** Removes the other snapshots from `current.json` and from the metadata of the tables. */
+/** Removes the other snapshots from `current.json` and from the metadata of the tables. Returns the heads, too. */
 async function switchToKept(
   mirror: Switched,
+  before: Heads,
+  records: readonly SnapshotRecord[],
   snapshots: Current['snapshots'],
-  { heads: texts, isSame }: { readonly heads: Heads; readonly isSame: boolean },
   { store, now }: Vacuuming,
-): Promise<Switched> {
-  const heads = isSame ? mirror.current.heads : await stageHeads(store, texts);
+) {
+  const isSame = snapshots.length === mirror.current.snapshots.length;
+  const named = new Set(records.flatMap(({ metadata }) => metadata));
+  const heads = isSame ? before : retainHeads(store, before, named);
+  const changes = isSame
+    ? {}
+    : { heads: await stageHeads(store, heads), tables: statesOf(heads, mirror.current.tables) };
   const until = new Date(now().getTime() + AT_WORK).toISOString();
   const facts = { lotlake_version: version, switched_at: now().toISOString(), vacuum_until: until };
-  const switched = await switchTo(store, { ...mirror.current, ...facts, snapshots, heads }, mirror);
-  // A push that died after its switch may not have written them, and objects that older heads name are removed.
-  await writeHeads(store, switched.current);
-  return switched;
+  const switched = await switchTo(store, { ...mirror.current, ...facts, snapshots, ...changes }, mirror);
+  if (!isSame) await finishHeads(store, switched.current, changedHeads(heads, before));
+  return { switched, heads };
 }
 
 /** All objects except landing and the files of a REST catalog. */
@@ -115,13 +113,15 @@ async function listAll(store: ObjectStore): Promise<Map<string, Listed>> {
   return new Map((await Promise.all(lists)).flatMap((list) => [...list]));
 }
 
-/** Names of all objects that the kept snapshots need, besides heads. */
-const namesOf = (records: readonly SnapshotRecord[]): readonly string[] =>
-  records.flatMap(({ snapshot_id, files, metadata }) => [
+/** Names of all objects that the kept snapshots need. */
+function namesOf(records: readonly SnapshotRecord[], current: Current, heads: Heads): readonly string[] {
+  const named = records.flatMap(({ snapshot_id, files, metadata }) => [
     recordName(snapshot_id),
     ...files.map(({ object }) => object),
     ...metadata,
   ]);
+  return [...named, current.heads, ...heads.keys()];
+}
 
 /** Files of models that stay: those of kept snapshots, and those in a folder that was not named after a snapshot. */
 function modelsOf(objects: ReadonlyMap<string, unknown>, kept: Current['snapshots']): readonly string[] {

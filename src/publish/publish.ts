@@ -8,7 +8,7 @@ import { version } from '../config/package-root.js';
 import { identifier } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { absentIn, giveIds, type IdRecords, recordIn, type WantedColumn } from '../lake/field-ids.js';
-import { addChecksums, globRelation, listFiles, ownFiles } from '../lake/files.js';
+import { addChecksums, globRelation, linkUnchanged, listFiles, ownFiles } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
 import {
   type Manifest,
@@ -62,13 +62,14 @@ export async function syncSnapshot(
   return new Set([...before, ...files, ...folders]);
 }
 
-/** Adds the checksums of all files to the manifest of a snapshot, and writes it. */
+/** Links the files that are as before, adds the checksums of all files to the manifest of a snapshot, and writes it. */
 export async function sealSnapshot(
   snapshot: string,
   manifest: Manifest,
   base: BaseState | undefined,
   signal?: AbortSignal,
 ): Promise<void> {
+  if (base !== undefined) linkUnchanged(snapshot, manifest, base);
   await addChecksums(snapshot, manifest, base, signal);
   killPoint('publish.described');
   try {

@@ -251,7 +251,7 @@ describeWith(['servers'], 'a mirror through faults', () => {
     const store = await openStore({ ...place, concurrency: 4, landing: false }, signal);
     const now = (): Date => new Date(Date.now() + 2 * 86_400_000);
     const keep = { keepSnapshots: 1, keepDays: 0 };
-    await vacuumMirror({ store, keep, now, isDryRun: false });
+    await vacuumMirror({ store, keep, now, warn: () => undefined, isDryRun: false });
     expect((await listOf(server, 'old')).size).toBeLessThan(before.size);
     expect(await readWhole(server, 'old')).toBe(results[2]?.runId);
     const pulled = join(folder.path, 'pulled');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Content, ObjectStore } from '../../src/mirror/store.js';
+import { type Content, noRequests, type ObjectStore, tagOf } from '../../src/mirror/store.js';
 
 interface Stored {
   readonly body: Buffer;
@@ -26,10 +26,10 @@ export const contentOf = (body: Buffer): Content => ({
 });
 
 export function memoryStore(objects = new Map<string, Stored>()): MemoryStore {
-  let writes = objects.size;
+  const requests = noRequests();
   const store: MemoryStore = {
     ...{ place: 's3://bucket/lake', concurrency: 2, signal: new AbortController().signal },
-    objects,
+    ...{ objects, requests },
     sent: [],
     before: () => undefined,
     after: () => undefined,
@@ -37,10 +37,14 @@ export function memoryStore(objects = new Map<string, Stored>()): MemoryStore {
     async list(below) {
       await store.before(`list ${below}`);
       const found = [...objects].filter(([name]) => name.startsWith(below));
-      return new Map(found.map(([name, { body, modified }]) => [name, { bytes: body.length, modified }]));
+      requests.list += Math.max(1, Math.ceil(found.length / 1000));
+      return new Map(
+        found.map(([name, { body, modified, tag }]) => [name, { bytes: body.length, modified, tag }]),
+      );
     },
     async read(name) {
       await store.before(`read ${name}`);
+      requests.get++;
       return objects.get(name);
     },
     async fetch(name, path) {
@@ -61,18 +65,28 @@ export function memoryStore(objects = new Map<string, Stored>()): MemoryStore {
     },
     async replace(name, text, tag) {
       await store.before(`replace ${name}`);
-      if (objects.get(name)?.tag !== tag) return undefined;
+      const found = objects.get(name);
+      if (found?.tag !== tag) {
+        requests.put++;
+        requests.bytes += Buffer.byteLength(text);
+        requests.get++;
+        // The answer to a first attempt may be lost.
+        return found?.body.toString() === text ? found.tag : undefined;
+      }
       put(name, text);
       return objects.get(name)?.tag;
     },
     async remove(names) {
       await store.before(`remove ${names.join(' ')}`);
+      requests.remove++;
       for (const name of names) objects.delete(name);
       store.after();
     },
   };
   const put = (name: string, body: string | Uint8Array): void => {
-    objects.set(name, { body: Buffer.from(body), modified: store.now, tag: `"${++writes}"` });
+    requests.put++;
+    requests.bytes += Buffer.byteLength(body);
+    objects.set(name, { body: Buffer.from(body), modified: store.now, tag: tagOf(body) });
     store.sent.push(name);
     store.after();
   };

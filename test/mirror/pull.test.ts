@@ -29,6 +29,7 @@ const nights = [19, 20].map((night) =>
 );
 let store: MemoryStore;
 let places = 0;
+const warn = vi.fn();
 beforeEach(async () => {
   killed.at = '';
   store = memoryStore();
@@ -45,7 +46,7 @@ const emptyPlace = () => layoutOf(join(folder.path, `pulled-${places++}`));
 const pullTo = (layout: ReturnType<typeof layoutOf>) =>
   withDatabase({ memory: '700MB', threads: 1 }, undefined, ({ session }) => {
     mkdirSync(layout.output, { recursive: true });
-    return pull(session.connection, layout, store);
+    return pull(session.connection, layout, store, warn);
   });
 const fileOf = (layout: ReturnType<typeof layoutOf>) =>
   join(layout.current, 'lots', 'domain_id=3', 'data.parquet');

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Manifest, writeManifest } from '../../src/lake/manifest.js';
-import { type LocalLake, type LocalSnapshot, push } from '../../src/mirror/push.js';
+import { type LocalLake, type LocalSnapshot, type Pushing, push } from '../../src/mirror/push.js';
 import type { DescribeTables } from '../../src/mirror/tables.js';
 import { contentOf, type MemoryStore } from './memory-store.js';
 
@@ -37,24 +37,41 @@ export const lakeOf = (kept: readonly LocalSnapshot[], earlier: readonly string[
   published: new Set([...kept.map(({ id }) => id), ...earlier]),
 });
 
+/** Metadata of a table that names snapshots of the lake, in place of Iceberg's. */
+const metadataOf = (ids: readonly string[]) => ({
+  'current-snapshot-id': ids.length,
+  snapshots: ids.map((id, i) => ({ 'snapshot-id': i + 1, summary: { 'lotlake.snapshot': id } })),
+});
+
+const nightsIn = (metadata: ReturnType<typeof metadataOf> | null): string[] =>
+  metadata?.snapshots.map(({ summary }) => summary['lotlake.snapshot']) ?? [];
+
 /** Describes a table by the ids of its snapshots, in place of Iceberg's schemas and manifests. */
-const describeById: DescribeTables = async ({ manifest: { snapshot_id: id } }, _files, kept) => {
+const describeById: DescribeTables = async ({ manifest: { snapshot_id: id } }, _files, { heads }) => {
   const folder = 'tables/lots/metadata';
+  const [, before = 'null'] = [...heads].find(([name]) => name.endsWith('.json')) ?? [];
+  const kept = [...nightsIn(JSON.parse(before)), id];
   const name = `${folder}/m-${id}.avro`;
   return {
     named: [name],
     before: new Map([[name, Buffer.from(id)]]),
-    after: new Map([
+    heads: new Map([
       [`${folder}/version-hint.text`, `${kept.length}`],
-      [`${folder}/v${kept.length}.metadata.json`, JSON.stringify(kept)],
+      [`${folder}/v${kept.length}.metadata.json`, JSON.stringify(metadataOf(kept))],
     ]),
+    contents: new Map([['lots', contentOf(Buffer.from(id)).sha256]]),
   };
 };
 
-export function pushTo(store: MemoryStore, lake: LocalLake, describeTables = describeById) {
+export function pushTo(
+  store: MemoryStore,
+  lake: LocalLake,
+  describeTables = describeById,
+  more: Partial<Pushing> = {},
+) {
   const now = (): Date => store.now;
   const warn = (): void => undefined;
-  return push(lake, { store, describeTables, now, warn });
+  return push(lake, { store, describeTables, now, warn, ...more });
 }
 
 const json = (store: MemoryStore, name: string) =>
@@ -84,7 +101,7 @@ function readTables(store: MemoryStore, snapshots: readonly { snapshot_id: strin
   const newest = versions.sort().at(-1);
   if (newest === undefined) return;
   const known = snapshots.map(({ snapshot_id }) => snapshot_id);
-  expect(known).toEqual(expect.arrayContaining(json(store, newest)));
+  expect(known).toEqual(expect.arrayContaining(nightsIn(json(store, newest))));
   const hint = store.objects.get('tables/lots/metadata/version-hint.text')?.body.toString();
   if (hint !== undefined) expect(versions).toContain(`tables/lots/metadata/v${hint}.metadata.json`);
 }

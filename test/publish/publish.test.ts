@@ -7,6 +7,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -95,6 +96,26 @@ describe('the seal of a snapshot', () => {
     expect(manifest.marts).toMatchObject({
       a_mart: { rows: 3, key: ['id'], columns: [{ name: 'id', type: 'BIGINT' }] },
     });
+  });
+
+  it('links a file that is as in the snapshot before but for the name of its snapshot', async () => {
+    const names = (snapshot: string, id: string, rows: number): Promise<unknown> => {
+      const path = join(snapshot, 'a_mart', 'data_0.parquet');
+      rmSync(path);
+      const options = `kv_metadata {'table': 'a_mart', 'snapshot': '${id}'}`;
+      return opened.session.connection.run(`copy (from range(${rows})) to '${path}' (${options})`);
+    };
+    const [one, two] = [await snapshotOf(ONE), await snapshotOf(TWO)];
+    await names(one, ONE, 3);
+    const base = { folder: one, manifest: await seal(one) };
+    await names(two, TWO, 3);
+    const mart = (snapshot: string) => statSync(join(snapshot, 'a_mart', 'data_0.parquet')).ino;
+    const sealed = await seal(two, base);
+    expect(mart(two)).toBe(mart(one));
+    expect(sealed.marts.a_mart?.files).toEqual(base.manifest.marts.a_mart?.files);
+    await names(two, TWO, 4);
+    await seal(two, base);
+    expect(mart(two)).not.toBe(mart(one));
   });
 
   it('takes the checksum of a file that it links from the snapshot before', async () => {

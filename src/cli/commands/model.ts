@@ -61,7 +61,7 @@ export const model = command({
       const source =
         mirror === undefined
           ? localSource(config, snapshot, names)
-          : await pushedSource(config, snapshot, names, effects.signal);
+          : await pushedSource(config, snapshot, names, effects);
       const target = targetOf(to, source, engine, chosen, config, effects);
       // Files of before would pass for computed ones.
       if (!target.includes('://')) {

@@ -20,9 +20,10 @@ export const pull = command({
     const { place, store } = await openMirror(config, effects.signal);
     assertWritable('the output folder', config.output);
     const layout = layoutOf(config.output);
+    const warn = (message: string): void => effects.err(`warning    ${message}\n`);
     await whileLocked(config, 'pull', effects, async () => {
       const pulled = await withDatabase(config, undefined, ({ session }) =>
-        pullLake(session.connection, layout, store),
+        pullLake(session.connection, layout, store, warn),
       );
       const passes = place.landing ? await pullLanding(layout.landing, store) : null;
       print({ ...pulled, landing: passes }, () => text(pulled, passes));

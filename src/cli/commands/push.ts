@@ -7,12 +7,22 @@ export const push = command({
   options: {
     ...mirrorOptions,
     landing: { type: 'boolean', describe: 'push sealed passes of landing, too' },
+    'dry-run': {
+      type: 'boolean',
+      default: false,
+      describe: 'say what would be sent and what that costs, send nothing',
+    },
+    'discard-foreign': {
+      type: 'boolean',
+      default: false,
+      describe: 'remove Iceberg metadata of the mirror that another program wrote',
+    },
   },
-  async run({ to, endpoint, region, pathStyle, landing, print, input }, effects) {
+  async run({ to, endpoint, region, pathStyle, landing, dryRun, discardForeign, print, input }, effects) {
     const publish = { to, endpoint, region, pathStyle, landing };
     const config = readConfig({ ...input, publish }, effects);
     const warn = (message: string): void => effects.err(`warning    ${message}\n`);
-    const pushed = await pushLake(config, effects, warn);
+    const pushed = await pushLake(config, effects, warn, { dryRun, discardForeign });
     print(pushed, () => pushedText(pushed));
   },
 });

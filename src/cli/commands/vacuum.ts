@@ -59,9 +59,10 @@ export const vacuum = command({
 });
 
 /** Removes from the mirror what is past retention. The local lake does not matter. */
-async function vacuumRemote(config: Config, { now, signal, env }: Effects, isDryRun: boolean) {
+async function vacuumRemote(config: Config, { now, signal, env, err }: Effects, isDryRun: boolean) {
   const { place, store } = await openMirror(config, signal);
-  const vacuumed = await vacuumMirror({ store, keep: config, now, isDryRun });
+  const warn = (message: string): void => err(`warning    ${message}\n`);
+  const vacuumed = await vacuumMirror({ store, keep: config, now, warn, isDryRun });
   if (!isDryRun) await updateCatalog(place, store, env);
   return vacuumed;
 }
