@@ -89,7 +89,7 @@ export function pushedText(sent: PushedLake): string {
   const { put, get, list, bytes } = requests;
   return textOf([
     `${dry_run ? `dry run of a push to ${place}` : `${place} has snapshot ${snapshot_id}`}: ${sentText(sent)}`,
-    finished > 0 && `${counted(finished, 'object')} of metadata that an earlier push had left unwritten`,
+    finished > 0 && `${counted(finished, 'object')} of metadata written that an earlier push had left`,
     ...discarded.map(({ table, version, object }) => `removed foreign ${version} of ${table}: ${object}`),
     catalog !== null && `catalog: ${catalog.registered} tables registered, ${catalog.committed} committed`,
     landing !== null && `${landingText(landing)} sent`,
@@ -100,9 +100,10 @@ export function pushedText(sent: PushedLake): string {
 }
 
 /** What a push sent of snapshots. */
-function sentText({ pushed, files, bytes, metadata_bytes, finished, discarded }: PushedLake): string {
+function sentText(sent: PushedLake): string {
+  const { dry_run, pushed, files, bytes, metadata_bytes, finished, discarded } = sent;
   if (pushed.length > 0)
-    return `${counted(pushed.length, 'snapshot')} pushed, ${count(files)} files (${megabytes(bytes)}) and ${megabytes(metadata_bytes)} of metadata sent`;
+    return `${counted(pushed.length, 'snapshot')} ${dry_run ? 'to push' : 'pushed'}, ${count(files)} files (${megabytes(bytes)}) and ${megabytes(metadata_bytes)} of metadata ${dry_run ? 'to send' : 'sent'}`;
   return finished + discarded.length > 0 ? 'no snapshot was pushed' : 'no newer snapshot; nothing was sent';
 }
 

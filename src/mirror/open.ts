@@ -67,13 +67,15 @@ async function settle(store: ObjectStore, mirror: Switched | undefined, access: 
       foreign.filter(({ object }) => heads.has(object) && !isHint(object)),
     );
   }
-  const finished = unwritten.metadata.length + unwritten.hints.length;
-  if (mirror !== undefined && finished > 0) await finishHeads(store, mirror.current, unwritten);
+  const left = [...unwritten.metadata, ...unwritten.hints];
+  if (mirror !== undefined && left.length > 0) await finishHeads(store, mirror.current, unwritten);
   // Only now no hint names them.
   await removeForeign(
     store,
     foreign.filter(({ object }) => !heads.has(object)),
   );
+  const replaced = new Set(foreign.map(({ object }) => object));
+  const finished = left.filter(([name]) => !replaced.has(name)).length;
   return { mirror, heads, objects, finished, discarded: foreign };
 }
 
