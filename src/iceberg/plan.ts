@@ -78,7 +78,7 @@ export function planCommit(
       'metadata-log': metadataLog(location, previous),
       properties: {
         comment: table.description,
-        'schema.name-mapping.default': nameMappingOf(schemaOf(table, false)),
+        'schema.name-mapping.default': nameMappingOf(schemaOf(table, false), before?.schemas ?? []),
       },
     },
     kept,

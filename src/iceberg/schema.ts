@@ -71,16 +71,26 @@ export function schemaOf(table: IcebergTable, isKeyProven: boolean) {
 export const idsOf = ({ fields }: SchemaFields): number[] =>
   fields.flatMap(({ id, type }) => (typeof type === 'string' ? [id] : [id, type['element-id']]));
 
-/** Names by which a reader finds the columns of files that were written before field ids. */
-export const nameMappingOf = ({ fields }: SchemaFields): string =>
-  JSON.stringify(
-    fields.map(({ id, name, type }) => ({
-      ...{ 'field-id': id, names: [name] },
+/**
+ * Names by which a reader finds the columns of files that were written before field ids: those of the current schema, and
+ * those that only earlier ones have, for earlier snapshots.
+ */
+export function nameMappingOf({ fields }: SchemaFields, earlier: readonly SchemaFields[]): string {
+  const all = new Map(fields.map((field) => [field.name, field]));
+  for (const field of earlier.flatMap((schema) => schema.fields))
+    if (!all.has(field.name)) all.set(field.name, field);
+  const ids = new Map([...all.values()].map((field) => [field.id, field]));
+  const namesOf = (id: number) =>
+    [...all.values()].filter((field) => field.id === id).map(({ name }) => name);
+  return JSON.stringify(
+    [...ids.values()].map(({ id, type }) => ({
+      ...{ 'field-id': id, names: namesOf(id) },
       ...(typeof type === 'string'
         ? {}
         : { fields: [{ 'field-id': type['element-id'], names: ['element'] }] }),
     })),
   );
+}
 
 /** Columns that partitions follow from. */
 const PARTITIONED_BY = ['domain_id', 'month'] as const;

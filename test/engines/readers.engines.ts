@@ -67,8 +67,10 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
     const read = (wanted: readonly Wanted[]) => readTables(reader, wanted, { s3, cluster });
 
     it('reads every table and mart as DuckDB reads the files', async () => {
-      const names = Object.keys(allTables(newest()));
-      for (const found of read(names.map(table))) expectSame(found, await inFiles(newest(), found.name, as));
+      // A partitioned table without rows has no partition to compare.
+      const filled = Object.entries(allTables(newest())).filter(([, { rows }]) => rows > 0);
+      for (const found of read(filled.map(([name]) => table(name))))
+        expectSame(found, await inFiles(newest(), found.name, as));
     });
 
     /** Reads some tables as they were after each night. */

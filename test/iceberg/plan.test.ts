@@ -282,6 +282,26 @@ describe('the schema of a table', () => {
     });
   });
 
+  it('names columns for files without ids that it no longer has, too, and those under a new name', () => {
+    const first = planCommit(lots, AT, snapshot('1', file('a', '2026-01')), ['1']);
+    const [id, tags, ...rest] = lots.columns;
+    if (id === undefined || tags === undefined) return expect.fail();
+    const next = {
+      ...lots,
+      columns: [id, { ...rest[0], name: 'source', type: 'BIGINT', field_id: 5 }, ...rest],
+    };
+    const renamed = { ...next, columns: [...next.columns, { ...tags, name: 'labels' }] };
+    const second = planCommit(renamed, AT, snapshot('2', file('a', '2026-01')), ['1'], first);
+    const mapping = JSON.parse(second.metadata.properties['schema.name-mapping.default'] ?? '');
+    const names = mapping.map((each: { names: string[] }) => each.names);
+    expect(names).toEqual([['lot_id'], ['source'], ['domain_id'], ['month'], ['labels', 'tags']]);
+    const third = planCommit({ ...next }, AT, snapshot('3', file('a', '2026-01')), ['1'], second);
+    expect(JSON.parse(third.metadata.properties['schema.name-mapping.default'] ?? '').at(-1)).toMatchObject({
+      ...{ 'field-id': hashOf('tags'), names: ['tags', 'labels'] },
+      fields: [{ 'field-id': hashOf('tags.element') }],
+    });
+  });
+
   it('is a new one if a column is added, and an old snapshot keeps its own', async () => {
     const first = await planCommit(lots, AT, snapshot('1', file('a', '2026-01')), ['1']);
     const wider = {

@@ -84,6 +84,16 @@ describe('the ids of the columns of a table', () => {
     expect(columns.map(({ field_id }) => field_id)).toEqual([hashOf('price_35'), hashOf('price_35') + 1]);
   });
 
+  it('that an older lotlake gave stay in another type, too', () => {
+    const older = { columns: [{ name: 'damage_id', type: 'BIGINT' }] };
+    const wanted = [column('damage_id', 'VARCHAR')];
+    const first = giveIds(wanted, older, false);
+    expect(first).toEqual({
+      columns: [{ ...older.columns[0], type: 'VARCHAR', field_id: hashOf('damage_id') }],
+    });
+    expect(giveIds(wanted, first, false)).toEqual(first);
+  });
+
   it('never have two meanings, whatever comes and goes', () => {
     const names = fc.constantFrom('a', 'b', 'price_35', 'price_945', 'a.element');
     const types = fc.constantFrom('BIGINT', 'VARCHAR', 'BIGINT[]');
