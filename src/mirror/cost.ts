@@ -1,12 +1,12 @@
 import type { Requests } from './store.js';
 
 /**
- * List prices of Amazon S3 Standard in us-east-1, in US dollars, as of the date. docs/scale.md says how to use others.
- * Source: https://aws.amazon.com/s3/pricing/
+ * Prices of Amazon S3 Standard in us-east-1, in US dollars, as public comparisons quoted them on the date; what counts is the
+ * list of Amazon (https://aws.amazon.com/s3/pricing/). docs/scale.md says how to use others.
  */
 export const S3_PRICES = {
   service: 'S3 Standard, us-east-1',
-  date: '2025-06-30',
+  date: '2026-11-26',
   /** A PUT, COPY, POST or LIST request. */
   write: 0.005 / 1000,
   /** A GET or HEAD request. DELETE costs nothing. */
