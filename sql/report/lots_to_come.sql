@@ -5,7 +5,7 @@ with next_attempts as (
 select
     next_attempts.moment, lots.lot, lots.domain_id, lots.domain_name, vehicle_facts.year,
     manufacturer_names.manufacturer_name, model_names.model_name, groups.damage_main_group, groups.title_brand,
-    estimates.currency, estimates.estimate, estimates.low_80, estimates.high_80, nullif(lots.bid, 0) as bid,
+    estimates.currency, estimates.estimate, estimates.low_80, estimates.high_80, nullif(lots.bid, 0) as bid, estimates.buy_now,
     odds.sell_probability
 from next_attempts
 join price_estimates estimates using (lot_id)

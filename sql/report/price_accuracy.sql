@@ -3,7 +3,7 @@ select
     segment, level, prices as based_on, error_median, bias, inside_50, inside_80,
     cast(case when segment = 'source' then level end as bigint) as domain_id,
     error_median as value,
-    case basis when 'given' then 'later sales' else 'back-test' end as tested_by,
+    case basis when 'given' then 'shown before the sale' else 'made again' end as tested_by,
     case segment
         when 'all' then 'all prices'
         when 'source' then replace(name, '_com', '.com')

@@ -9,9 +9,11 @@ with shares as (
         max(sold) filter (where day = 30) as sold_30,
         max(sold_low) filter (where day = 30) as sold_30_low,
         max(sold_high) filter (where day = 30) as sold_30_high,
+        max(sold_at_most) filter (where day = 30) as sold_30_at_most,
         max(sold) filter (where day = 60) as sold_60,
         max(sold_low) filter (where day = 60) as sold_60_low,
-        max(sold_high) filter (where day = 60) as sold_60_high
+        max(sold_high) filter (where day = 60) as sold_60_high,
+        max(sold_at_most) filter (where day = 60) as sold_60_at_most
     from sold_by_day
     where domain_id = $domain and (
         level = 'source'
@@ -32,9 +34,11 @@ select
     sold_30,
     sold_30_low,
     sold_30_high,
+    sold_30_at_most,
     sold_60,
     sold_60_low,
     sold_60_high,
+    sold_60_at_most,
     (
         select min(quarter_sold_by)
         from days_on_market as days

@@ -136,6 +136,7 @@ async function valued(lake: Lake, row: Row) {
   const alike = { ...{ market, currency, make }, ...others, estimate: value.estimate };
   return {
     ...value,
+    market: String(market),
     ...(await known(lake, value.is_offered, kind)),
     accuracy,
     comparable_sales: await ask(connection, 'value/alike', alike),

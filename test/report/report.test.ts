@@ -307,7 +307,7 @@ describe('the charts', () => {
       'No damage has enough prices yet',
     );
     expect(figureOf(document, 'Share of lots that are sold by day, by source').textContent).toContain(
-      'No source has enough lots yet',
+      'More nights in a row are needed',
     );
   });
 

@@ -37,7 +37,7 @@ export const value = command({
 
 /** The answer for a person, a line each of what is known. */
 export function cardOf(value: Value): string {
-  const { accuracy, drivers } = value;
+  const { drivers } = value;
   return textOf([
     printable(value.of),
     ...estimateOf(value),
@@ -45,9 +45,8 @@ export function cardOf(value: Value): string {
     ...chancesOf(value),
     value.note ?? undefined,
     ...doubtsOf(value),
-    accuracy !== null &&
-      `${accuracy.basis === 'given' ? 'estimates given before later sales' : 'back-test'} of ${accuracy.of}: median error ${percent(accuracy.error_median)}, bias ${percent(accuracy.bias)}, ${count(accuracy.prices)} prices`,
-    drivers.length > 0 && 'against the average lot:',
+    accuracyOf(value),
+    drivers.length > 0 && 'what moves the estimate from that of the average lot:',
     ...drivers.map(
       ({ factor, amount }) =>
         `  ${signOf(amount)}${count(Math.abs(amount))}  ${FACTORS[factor.replace(/: .*/, '')] ?? words(factor)}`,
@@ -57,14 +56,27 @@ export function cardOf(value: Value): string {
   ]);
 }
 
-function estimateOf({ estimate, currency, odds, ...value }: Value): Lines {
+function estimateOf({ estimate, currency, market, odds, ...value }: Value): Lines {
   if (estimate === null) return [];
-  const auction = odds?.auction_on ? ` for the auction of ${printable(odds.auction_on)}:` : '';
+  const day = odds?.auction_on ? ` of ${printable(odds.auction_on)}` : '';
+  const of = market === 'asking' ? 'of the asking price' : `at auction${day}`;
+  const prices = value.buy_now_share === null ? 'such prices' : 'final prices, by auction or Buy Now,';
   return [
-    `estimate${auction} ${count(estimate)} ${currency}`,
+    `estimate ${of}: ${count(estimate)} ${currency}`,
     value.low_80 !== null &&
-      `50 % of such prices lie from ${count(value.low_50)} to ${count(value.high_50)}, 80 % from ${count(value.low_80)} to ${count(value.high_80)}`,
+      `50 % of ${prices} lie from ${count(value.low_50)} to ${count(value.high_50)}, 80 % from ${count(value.low_80)} to ${count(value.high_80)}`,
   ];
+}
+
+/** How far estimates of such cars were off. */
+function accuracyOf({ accuracy }: Value): string | false {
+  if (accuracy === null) return false;
+  const bias = Number(accuracy.bias);
+  const judged =
+    accuracy.basis === 'given'
+      ? 'estimates shown before the sale'
+      : 'estimates made again from earlier prices';
+  return `${printable(accuracy.of)}: half of ${count(accuracy.prices)} ${judged} were within ${percent(accuracy.error_median)} of the price, on the whole ${percent(Math.abs(bias))} too ${bias < 0 ? 'low' : 'high'}`;
 }
 
 /** What where and by whom a lot is sold does to its estimate; the state may be among the drivers, too. */
@@ -85,11 +97,14 @@ function historyOf({ price, currency, buy_now, last_sale: sale, ...value }: Valu
     ? `for ${count(sale.amount)} ${printable(sale.currency)}`
     : 'for an unknown amount';
   const how = sale?.sold_by === 'buy_now' ? 'at its Buy Now price' : 'at auction';
-  const doubt = sale?.doubt && sale.doubt !== 'no_price' ? `; doubted: ${words(sale.doubt)}` : '';
+  const doubt =
+    sale?.doubt && sale.doubt !== 'no_price'
+      ? `; doubted: ${DOUBTS[String(sale.doubt)] ?? words(sale.doubt)}`
+      : '';
   const share =
     value.buy_now_share === null
       ? ''
-      : `; ${percent(value.buy_now_share)} of such lots that are sold go for it`;
+      : `; ${percent(value.buy_now_share)} of the sold lots of its source that had one went for it`;
   return [
     sale !== null &&
       `last sold on ${printable(sale.sold_on)} ${how} ${amount} (${printable(sale.source)})${doubt}`,
@@ -99,14 +114,17 @@ function historyOf({ price, currency, buy_now, last_sale: sale, ...value }: Valu
 }
 
 function chancesOf({ odds, days }: Value): Lines {
-  const by = (day: 30 | 60): string =>
-    `${percent(days?.[`sold_${day}`])} by day ${day}${range(days?.[`sold_${day}_low`], days?.[`sold_${day}_high`])}`;
+  const by = (day: 30 | 60): string => {
+    const most = days?.[`sold_${day}_at_most`];
+    const bound = typeof most === 'number' ? `, at most ${percent(most)} if those that left were sold` : '';
+    return `${percent(days?.[`sold_${day}`])} by day ${day}${range(days?.[`sold_${day}_low`], days?.[`sold_${day}_high`])}${bound}`;
+  };
   const known = ([30, 60] as const).filter((day) => typeof days?.[`sold_${day}`] === 'number');
   return [
     typeof odds?.sell_probability === 'number' &&
       `sells at its next auction with a chance of ${percent(odds.sell_probability)}${range(odds.sell_probability_low, odds.sell_probability_high)}`,
     known.length > 0 &&
-      `of such lots (${printable(days?.of)}), sold since they were listed: ${known.map(by).join(', ')}`,
+      `of all lots like it (${printable(days?.of)}), sold since they were listed: ${known.map(by).join('; ')}`,
   ];
 }
 
@@ -142,13 +160,25 @@ function comparablesOf({ currency, comparable_sales: sales }: Value): Lines {
     ...(isDoubted ? [words(sale.doubt)] : []),
   ]);
   return [
-    `priced lots most like it, in ${currency}; for this car: the price times its estimate over theirs`,
+    `priced lots most like it, in ${currency}; for this car: their price adjusted to this car`,
     gridOf(isDoubted ? [...columns, 'doubted'] : columns, cells),
   ];
 }
 
 /** Names of factors whose own name or level says little. */
-const FACTORS: Readonly<Record<string, string>> = { domain_id: 'source', mileage: 'mileage for its age' };
+const FACTORS: Readonly<Record<string, string>> = {
+  domain_id: 'source',
+  mileage: 'mileage for its age',
+  month: 'level of prices in the month',
+};
+
+/** Why a price is doubted (price_doubts), where its name says little. */
+const DOUBTS: Readonly<Record<string, string>> = {
+  one_dollar: 'one dollar is a placeholder',
+  left_out_by_fit: 'far from the estimate',
+  ten_times_estimate: 'ten times the estimate, or a tenth of it',
+  hundred_times_entry: 'a hundred times another amount of the lot',
+};
 
 const signOf = (amount: number): string => (amount < 0 ? '−' : '+');
 
