@@ -23,7 +23,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'functions/values.spark.sql': 'functions of Spark',
   'functions/enough.spark.sql': 'functions of Spark',
   'cli/active.sql': 'counts the lots of each source, for audit, which asks the service',
-  'cli/timeline.sql': 'selects the timeline of one vehicle, for lookup, which asks the service',
   'value/groups.sql': 'selects the levels of one factor, for a wrong name',
 };
 
@@ -67,6 +66,7 @@ beforeAll(async () => {
     const several = await first(
       'select max(lot_id) from lots group by vehicle_id having count(*) > 1 limit 1',
     );
+    const lot = await first('select lot from lots where lot is not null limit 1');
     const car = ['--make', 'Toyota', '--model', 'Camry', '--year', '2019'];
     for (const args of [
       ...[
@@ -85,6 +85,8 @@ beforeAll(async () => {
         ['value', vin],
         ['value', offered],
         ['value', several],
+        ['lookup', 'vin', vin, '--lake'],
+        ['lookup', 'lot', lot, '--lake'],
       ],
     ])
       await printedBy(folder.path, ...args);
