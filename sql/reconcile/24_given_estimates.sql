@@ -1,4 +1,4 @@
--- What a lot was estimated at is decided when its auction is over: later snapshots know its price, or estimate another offer.
+-- The estimate of a lot is kept once its auction is over. Later snapshots know the price, or estimate another offer.
 select
     given.lot_id,
     given.domain_id,
@@ -17,7 +17,8 @@ join next.lots as new using (lot_id)
 cross join run.facts
 where given.is_offered
     and given.price is null
-    and given.estimate is not null
+    -- less than half a dollar is rounded to 0, to which no price can be compared
+    and given.estimate > 0
     and (
         (old.sale_date >= given.given_at and old.sale_date < facts.seen_at)
         -- sold at another time than the announced one, or no longer offered
