@@ -1,4 +1,5 @@
--- How far the estimates of auction prices were off for later sales or in the back-test. A manufacturer is told if at least 20 prices judge it.
+-- How far the estimates of auction prices were off, by sales since they were shown or by the back-test. A manufacturer is told
+-- if at least 20 prices judge it.
 select
     segment, level, prices as based_on, error_median, bias, inside_50, inside_80,
     cast(case when segment = 'source' then level end as bigint) as domain_id,

@@ -1,4 +1,4 @@
--- How far the estimates of auction prices were off for later sales or in the back-test.
+-- How far the estimates of auction prices were off, by sales since they were shown or by the back-test.
 select prices, error_median, inside_80
 from price_accuracy
 where market = 'auction' and segment = 'all' and error_median is not null

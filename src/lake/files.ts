@@ -125,6 +125,9 @@ function isSameButId(path: string, id: string, earlier: string): boolean {
   );
 }
 
+/** Larger files, which are held in memory to be compared, are hardly ever the same in two nights. */
+const MOST_COMPARED = 16 << 20;
+
 /**
  * Replaces files that a run wrote as they were in the snapshot before, such as marts of seeds, by hard links to those. Every
  * file names its snapshot in its footer, so two of them are never the same otherwise.
@@ -137,7 +140,7 @@ export function linkUnchanged(
   const sizes = new Map(allFiles(base.manifest).map(({ path, bytes }) => [path, bytes]));
   for (const { path, bytes } of allFiles(manifest)) {
     const [file, earlier] = [join(snapshot, path), join(base.folder, path)];
-    if (sizes.get(path) !== bytes || isLinked(snapshot, base.folder, file)) continue;
+    if (bytes > MOST_COMPARED || sizes.get(path) !== bytes || isLinked(snapshot, base.folder, file)) continue;
     if (!isSameButId(file, basename(snapshot), earlier)) continue;
     remove(file);
     linkFile(earlier, file);

@@ -1,5 +1,5 @@
 with tests as (
-    -- estimates as they were given to lots on offer, which nobody knew the price of
+    -- estimates that lots were given while they were on offer, before anybody knew their prices
     select
         lot_id,
         market,
