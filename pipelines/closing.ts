@@ -7,16 +7,16 @@ import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type Job, type JobOptions, runJob } from '../src/run/job.js';
 import { requests } from '../src/service/requests.js';
 
-/** How long the service keeps an archived vehicle (service.md: about a month). */
+/** How long the service keeps an archived vehicle (service.md#lifecycle: about a month). */
 const RETENTION_DAYS = 31;
 
 /** Most lookups of a vehicle. Two are at least a day apart. */
 const MOST_LOOKUPS = 3;
 
 /**
- * Looks up vehicles that left the feed without a trusted price, or with a lot that only the archive feed has, newest first,
- * within a budget of requests, while the service still keeps them. A vehicle that was offered again after a sale is not
- * looked up. The outcome of each lookup is recorded, so that no vehicle is looked up forever.
+ * Looks up vehicles that left the feed without a trusted price, or with a lot that only the archive feed has, newest
+ * first, within a budget of requests, while the service still keeps them. A vehicle that was offered again after a sale
+ * is not looked up. The outcome of each lookup is recorded, so that no vehicle is looked up forever.
  */
 export function closing(options: JobOptions): Promise<RunResult> {
   return runJob('closing', options, async (job) => {

@@ -64,7 +64,7 @@ const COMMA = /\s*,\s*/;
 const DAYS = 36_500;
 const WEEK = 7 * 86_400;
 
-/** Sources of the service (service.md), with their names in the feed. */
+/** Sources of the service (service.md#enumerations), with their names in the feed. */
 export const sources = { 1: 'iaai_com', 3: 'copart_com', 12: 'encar_com' } as const;
 const SOURCES = Object.keys(sources).join(', ');
 const SOURCE_LIST = `some of ${SOURCES}, such as 1,3`;

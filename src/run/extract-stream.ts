@@ -32,8 +32,8 @@ export interface StreamRequest {
 const MOST_RESTARTS = 2;
 
 /**
- * Walks the lists of a stream to their end, lands their pages, and loads them as they arrive. Resumes an open pass of the
- * same request. If the service does not have an optional stream, warns and adds no pass.
+ * Walks the lists of a stream to their end, lands their pages, and loads them as they arrive. Resumes an open pass of
+ * the same request. If the service does not have an optional stream, warns and adds no pass.
  */
 export async function extractStream(job: Job, name: StreamName, request: StreamRequest): Promise<void> {
   job.reporter.step('extract', request.detail ?? name);
@@ -72,7 +72,7 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
       return extractPass(job, name, { ...request, ...changed });
     };
     const landed = (): number => readPass(pass.folder).pages.length;
-    // Plans allow different page sizes, and the service does not say which plan a key has (service.md, limits).
+    // Plans allow different page sizes, and the service does not say which plan a key has (service.md#access).
     if (isFailure(error, 'SERVICE_BAD_REQUEST') && 'per_page' in parameters && landed() === pass.pages.length)
       return restart(
         `${stream.path} refuses ${parameters.per_page} records a page; going on with its own size: ${error.message}`,
@@ -90,7 +90,10 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
   }
 }
 
-/** Records that a page cannot be loaded. After its second failure the pass is abandoned, and the next run starts a new one. */
+/**
+ * Records that a page cannot be loaded. After its second failure the pass is abandoned, and the next run starts a new
+ * one.
+ */
 function noteFailedLoad(job: Job, pass: Pass, error: LoadError): void {
   if (error.page === undefined || !isOfPage(error) || job.signal.aborted) return;
   const failure = { page: error.page, run_id: job.runId, error: messageOf(error.cause) };

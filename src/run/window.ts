@@ -10,7 +10,7 @@ import type { StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';
 import { askTime } from './probe.js';
 
-/** Requests totals explicitly, because account defaults differ (service.md). */
+/** Requests totals explicitly, because account defaults differ (service.md#filters). */
 const PAGED = { simple_paginate: false } as const;
 
 /** Parameters of every pass over `/cars`. */
@@ -20,8 +20,8 @@ export const CARS = { ...PAGED, prices_history: true } as const;
 const OVERLAP_MINUTES = SKEW.refused / 60;
 
 /**
- * Requests the archive since the last archive pass in the lake, with an overlap; the whole archive if that is too long ago,
- * or in the future.
+ * Requests the archive since the last archive pass in the lake, with an overlap; the whole archive if that is too long
+ * ago, or in the future.
  */
 export async function archiveRequest(job: Job): Promise<StreamRequest> {
   await askTime(job);
@@ -31,8 +31,8 @@ export async function archiveRequest(job: Job): Promise<StreamRequest> {
 }
 
 /**
- * Requests what changed in the feed since the last feed pass in the lake, with an overlap; the whole feed if that pass is in
- * the future. Throws ConfigError if there is none, or no window reaches back that far.
+ * Requests what changed in the feed since the last feed pass in the lake, with an overlap; the whole feed if that pass
+ * is in the future. Throws ConfigError if there is none, or no window reaches back that far.
  */
 export async function changesRequest(job: Job): Promise<StreamRequest> {
   const { sources } = job.config;
@@ -65,8 +65,8 @@ export async function changesRequest(job: Job): Promise<StreamRequest> {
 const windowOf = (elapsed: number): number => Math.min(Math.ceil(elapsed) + OVERLAP_MINUTES, MOST_MINUTES);
 
 /**
- * Minutes since the start of the last whole pass over a stream in the lake, as {@link lastStart} has it; infinite if there is
- * none. A pass in the future had a wrong clock and says nothing: infinite, too.
+ * Minutes since the start of the last whole pass over a stream in the lake, as {@link lastStart} has it; infinite if
+ * there is none. A pass in the future had a wrong clock and says nothing: infinite, too.
  */
 export function minutesSince(job: Job, stream: StreamName, sources?: readonly number[]): number {
   const last = lastStart(job, stream, sources);
@@ -75,8 +75,8 @@ export function minutesSince(job: Job, stream: StreamName, sources?: readonly nu
 }
 
 /**
- * Start of the last whole pass over a stream in the lake, in milliseconds; undefined if there is none. With `sources`, each of
- * them has a last pass, and the earliest of these counts.
+ * Start of the last whole pass over a stream in the lake, in milliseconds; undefined if there is none. With `sources`,
+ * each of them has a last pass, and the earliest of these counts.
  */
 function lastStart(
   { base }: Pick<Job, 'base'>,
@@ -98,7 +98,9 @@ const isAhead = ({ now }: Pick<Job, 'now'>, start: number): boolean => start - n
 
 type PassTimes = Manifest['last_pass_at'];
 
-/** Starts of the last whole passes in a state, once the passes of one night are merged: the next window begins there. */
+/**
+ * Starts of the last whole passes in a state, once the passes of one night are merged: the next window begins there.
+ */
 export function passTimes(base: BaseState | undefined, passes: readonly LoadedPass[]): PassTimes {
   const walked = passes.map(({ manifest }) => manifest).filter(({ kind }) => kind !== 'lookup');
   const merged = walked.flatMap(({ stream, sources, complete, started_at }) => {
@@ -109,8 +111,8 @@ export function passTimes(base: BaseState | undefined, passes: readonly LoadedPa
 }
 
 /**
- * The later start for each stream: a rebuild may replay older passes than the snapshot knew that it carries over. What the
- * snapshot has from the future is left out.
+ * The later start for each stream: a rebuild may replay older passes than the snapshot knew that it carries over. What
+ * the snapshot has from the future is left out.
  */
 export function laterTimes(job: Pick<Job, 'now'>, replayed: PassTimes, known: PassTimes = {}): PassTimes {
   const latest = { ...replayed };

@@ -7,7 +7,7 @@ import { activeLives } from './world/life.js';
 import { hash } from './world/random.js';
 import { perWorld, type World } from './world.js';
 
-/** The requested part of the catalogue (service.md, enumerations). */
+/** The requested part of the catalogue (service.md#endpoints). */
 type CatalogType = 'cars' | 'motorcycles' | 'all';
 
 const offered = [...americanModels, ...koreanModels, ...rareModels, ...unusualModels].map((model) => ({
@@ -149,7 +149,7 @@ export function citiesOf(stateId: number) {
 }
 
 const DAMAGES = 2_300;
-/** From about here on the service lists codes instead of names (field-notes.md). */
+/** From about here on the service lists codes instead of names (service.md#other-lists). */
 const FIRST_JUNK = 100;
 
 const planted = new Map(damages.map((damage) => [damage.id, damage.name]));

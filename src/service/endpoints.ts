@@ -80,15 +80,15 @@ const parametersOf = <N extends string>(table: Readonly<Record<N, object>>) =>
   ) as Readonly<Record<N, Parameter<z.ZodOptional<z.ZodType>>>>;
 
 /**
- * The filters on vehicles and on `/statistics` by their parameters: `test` is the sandbox's predicate for the values at one of
- * the paths `at`, in which `lots` stands for one lot.
+ * The filters on vehicles and on `/statistics` by their parameters: `test` is the sandbox's predicate for the values at
+ * one of the paths `at`, in which `lots` stands for one lot.
  */
 export const filters = {
   vehicles: { ...document.cars, ...document.search },
   statistics: document.statistics,
 } as const;
 
-/** Parameters that select the vehicles of `/cars` and `/search` (service.md, `/cars`). */
+/** Parameters that select the vehicles of `/cars` and `/search` (service.md#filters). */
 const selection = {
   domain_id: optional(
     sourceId,
@@ -98,14 +98,14 @@ const selection = {
   ...parametersOf(document.cars),
 };
 
-/** Filters that only `/search` and `/search/count` have (service.md; reports.md, rule 2). */
+/** Filters that only `/search` and `/search/count` have (service.md#endpoints). */
 const searchOnly = parametersOf(document.search);
 
 const sorted = {
   sortDirection: optional(word(['asc', 'desc']), 'order of the vehicle ids; default asc'),
 };
 
-/** A scroll walks a list that stands still; `page` and `per_page` do not go with it (field-notes.md). */
+/** A scroll walks a list that stands still; `page` and `per_page` do not go with it (service.md#scroll). */
 const scrolling = {
   limit: optional(
     integer({ low: 1, high: pageSizes.scroll.most }, 'ask for smaller parts; the scroll has more of them'),
@@ -166,7 +166,8 @@ export const endpoints = {
       ...pricesHistory,
     },
   ),
-  // The parameters of `/search` are not shown in full (service.md): those of `/cars` and the filters that are named.
+  // The parameters of `/search` are not shown in full (service.md#endpoints): those of `/cars` and the filters that are
+  // named.
   search: endpoint('/search', 'Vehicles in the feed without their reports; the first 10,000 results only.', {
     ...selection,
     ...searchOnly,
@@ -195,7 +196,7 @@ export const endpoints = {
       ...pricesHistory,
     },
   ),
-  /** It ignores a source (field-notes.md). */
+  /** It ignores a source (service.md#endpoints). */
   archivedLots: endpoint('/archived-lots', 'Lots archived within the last month, as flat records.', {
     minutes: minutes('only lots archived within the last minutes'),
     ...sized(pageSizes.archivedLots),
@@ -216,7 +217,7 @@ export const endpoints = {
     type: withDefault(catalogPart, 'part of the catalogue', 'cars'),
     ...pageOnly,
   }),
-  /** It has no `all` (service.md, enumerations). */
+  /** It has no `all` (service.md#endpoints). */
   generations: endpoint(
     '/generations/{model_id}[/{type}]',
     'Generations of a model, 500 a page; to_year is null for one in production.',

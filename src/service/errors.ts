@@ -99,13 +99,13 @@ const BY_STATUS: Readonly<Record<number, FailureCode>> = {
   429: 'SERVICE_RATE_LIMITED',
 };
 
-/** The error of an answer, by its status (service.md, errors). */
+/** The error of an answer, by its status (service.md#errors). */
 export function errorFromAnswer(answer: AnswerFacts & { readonly status: number }): ServiceError {
   const other = answer.status >= 500 ? 'SERVICE_FAILED' : 'SERVICE_UNEXPECTED';
   return new ServiceError(BY_STATUS[answer.status] ?? other, answer);
 }
 
-/** The message of an error body: `message`, or `error`, as text or as an object with a message (field-notes.md). */
+/** The message of an error body: `message`, or `error`, as text or as an object with a message (service.md#errors). */
 export function messageOfBody(text: string): string | undefined {
   const body = jsonIn(text);
   if (body === undefined) return text.trim().slice(0, 200) || undefined;

@@ -9,7 +9,10 @@ export interface Kind<S extends z.ZodType = z.ZodType> {
   readonly given?: string;
   /** What to do about a value that is not accepted. */
   readonly hint: string;
-  /** Turns the text of a query into a value. By default, and if it cannot, it is the text itself for the schema to check. */
+  /**
+   * Turns the text of a query into a value. By default, and if it cannot, it is the text itself for the schema to
+   * check.
+   */
   readonly read?: (text: string) => unknown;
   /** A query repeats the name for each entry of the list. */
   readonly isList?: boolean;
@@ -103,7 +106,7 @@ export const segment: Kind<z.ZodString> = {
   hint: 'give it as it stands in the records, in well-formed Unicode; it is escaped for the path',
 };
 
-/** A code of a country or a state, in any case: the service's own records write both (field-notes.md). */
+/** A code of a country or a state, in any case: the service's own records write both (service.md#values). */
 export const code: Kind<z.ZodString> = {
   schema: z.string().regex(/^[A-Za-z]{2}$/),
   form: 'a code of two letters',

@@ -21,7 +21,7 @@ const stream = <N extends string>(
   contract: contractOf(schema),
   /** Makes the request of a page, from parameters by the service's names. */
   request,
-  /** Largest page the service gives (service.md, limits); undefined if a list takes no page size. */
+  /** Largest page the service gives (service.md#limits); undefined if a list takes no page size. */
   maxPerPage: more.maxPerPage,
   /** If the service answers 404, the stream is skipped with a warning. */
   optional: more.optional ?? true,

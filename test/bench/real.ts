@@ -14,7 +14,7 @@ import { compareLakes } from './same-lake.js';
 import { serve } from './service.js';
 
 const given = process.argv.slice(2);
-/** The size of the real service (field-notes.md). Choose another size to try the bench itself. */
+/** The size of the real service (service.md#limits). Choose another size to try the bench itself. */
 const REAL = Number(given.find((argument) => /^\d+$/.test(argument)) ?? 1_800_000);
 /** A smaller size; from it to the real size, time should grow at most linearly. */
 const LESS = Math.round(REAL / 3.6);

@@ -2,8 +2,8 @@ import { hash } from '../../src/sandbox/world/random.js';
 import { checkDigit } from '../../src/sandbox/world/vin.js';
 
 /**
- * How many of each the real service has (field-notes.md for damages, makes, models and prices; the others are orders of
- * magnitude). The embedded world plants a few of each, and a cost that grows with their number does not show there.
+ * How many of each the real service has (service.md#limits for damages, makes, models and prices; the others are orders
+ * of magnitude). The embedded world plants a few of each, and a cost that grows with their number does not show there.
  */
 const MANY = {
   makes: 424,
@@ -21,7 +21,7 @@ const OWN_HEAD = 10;
 /** One vehicle in so many is of one of many rare models. */
 const RARE_MODEL = 5;
 
-/** Most entries in the price history of a lot (field-notes.md). */
+/** Most entries in the price history of a lot (service.md#lots). */
 const MOST_PRICES = 26;
 
 /** Days between two of the added auctions. */

@@ -1,7 +1,7 @@
 /**
  * Derives from a record which value must be in which table, row and column of the lake. It knows the naming rules of
- * the lake (DESIGN: a nested object becomes a prefix, the row's own id is `<entity>_id`), but uses none of the code
- * that applies them.
+ * the lake (a nested object becomes a prefix, the row's own id is `<entity>_id`), but uses none of the code that applies
+ * them.
  */
 
 /** A value of a record and its place in the lake. */

@@ -70,7 +70,7 @@ describe('docs/endpoints.md', () => {
   });
 
   it('names every endpoint that the documents describe', () => {
-    // Endpoints of service.md and reports.md, in their order. A part in brackets is optional.
+    // In the order of the description (service.md#endpoints). A part in brackets is optional.
     expect([...documented.keys()].sort()).toEqual(
       [
         '/cars',

@@ -5,7 +5,8 @@ import { type RichFacts, richFactor } from './rich-law.js';
 
 /**
  * Damages with their factor on the price and their weight among the draws. Near-duplicates ("Rear", "Rear End", "Re")
- * keep their own ids, as in the feed (field-notes.md). Damages of one group of the seed damage_groups share one factor.
+ * keep their own ids, as in the feed (service.md#values). Damages of one group of the seed damage_groups share one
+ * factor.
  */
 export const damages = document.damages;
 
@@ -15,7 +16,9 @@ export const damageDraw = byWeight(damages, ({ weight }) => weight);
 /** Factor of the main damage on the price; a lot without one counts as undamaged. */
 export const damageFactors: ReadonlyMap<number, number> = new Map(damages.map((d) => [d.id, d.factor]));
 
-/** Titles with their factor on the price and their weight. Those of one brand of the seed title_brands share a factor. */
+/**
+ * Titles with their factor on the price and their weight. Those of one brand of the seed title_brands share a factor.
+ */
 export const titles = document.titles;
 
 /** The title that reads clean. Only its detailed title says that it is restored salvage. */

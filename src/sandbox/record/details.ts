@@ -10,7 +10,7 @@ import { chance, hash, pick, type Rng } from '../world/random.js';
 
 const { panels, inner } = document;
 
-/** The `details` of source 12 (field-notes.md). Some of its keys are free text. */
+/** The `details` of source 12 (service.md#lots). Some of its keys are free text. */
 export function listingDetails(rng: Rng, car: Car, facts: ListingFacts, listedAt: Instant): object {
   const { past } = facts;
   const remarks = remarksOf(rng);

@@ -7,7 +7,7 @@ import { chance, type Rng } from '../world/random.js';
 import { type ReportPlace, reportHead, snapshot } from './report-head.js';
 import templates from './templates.json' with { type: 'json' };
 
-/** A vehicle-history report of a listing (reports.md); every child array is filled for some reports. */
+/** A vehicle-history report of a listing (service.md#histories); every child array is filled for some reports. */
 export function historyReport(rng: Rng, report: ReportPlace): object {
   const { life, place, zone, past } = report;
   const registered = zoned(past.registeredAt, zone);
@@ -165,7 +165,7 @@ const visitDraft = ({ at, km, place, statutory }: Visit, zone: number): Draft =>
   details: statutory ? [detail('next_due', { value_date: zoned(at, zone).slice(0, 10) })] : [],
 });
 
-/** Number of characters of a date by its precision; the other precisions have a time of day (reports.md). */
+/** Number of characters of a date by its precision; the other precisions have a time of day (service.md#histories). */
 const LENGTHS: Readonly<Record<string, number>> = { day: 10, month: 7, year: 4 };
 
 /** A timestamp in the precision of the source: the bare day, month or year, or the timestamp of its start. */

@@ -11,7 +11,9 @@ type CheckRow = (typeof document)['checks' | 'rareChecks'][number];
 const CHECKED = 0.55;
 const RARELY_CHECKED = 0.12;
 
-/** A technical inspection report of a listing (reports.md); every child array is filled for some reports. */
+/**
+ * A technical inspection report of a listing (service.md#inspections); every child array is filled for some reports.
+ */
 export function inspectionReport(rng: Rng, rareRng: Rng, report: ReportPlace): object {
   const { past } = report;
   const chosen = document.checks.filter(() => chance(rng, CHECKED));

@@ -50,7 +50,7 @@ export function auctionLot(rng: Rng, offer: Offer<AuctionFacts>, withPrices: boo
   const prices = withPrices ? { prices: pricesOf(offer) } : {};
   if (car.shape === 'abridged') {
     const { country, state: region, city } = place;
-    // The other members are missing, not null (field-notes.md).
+    // The other members are missing, not null (service.md#vehicles).
     const kept = Object.entries(record).filter(([name]) => templates.abridged.includes(name));
     return {
       ...Object.fromEntries(kept),
@@ -128,7 +128,7 @@ function locationOf(place: Place, unknown: { readonly state: boolean; readonly y
 
 /**
  * The archive members of a lot. They are set once it is archived. Before that they are false, null or missing
- * (field-notes.md); `form` (0 to 1) decides which.
+ * (service.md#lots); `form` (0 to 1) decides which.
  */
 function archiveMembers(life: LotLife, state: LotState, form: number): object {
   if (state.archived) return { archived: true, archived_at: micros(life.end) };
@@ -136,7 +136,9 @@ function archiveMembers(life: LotLife, state: LotState, form: number): object {
   return { archived: form < 0.6 ? null : false, archived_at: null };
 }
 
-/** A record of the archive feed: flat, with dated amounts, or in the older form with plain ones (field-notes.md). */
+/**
+ * A record of the archive feed: flat, with dated amounts, or in the older form with plain ones (service.md#archive).
+ */
 export function archivedLotRecord(world: Population, life: Life, lot: LotLife): object {
   const car = carOf(world, life);
   const state = stateOf(lot, lot.end);

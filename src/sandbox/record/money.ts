@@ -19,7 +19,10 @@ export const SALE = status(3);
 const SOLD = status(6);
 const NOT_SOLD = status(8);
 
-/** Statuses of lots with an announced auction, an unsold one or none, repeated by frequency (field-notes.md). */
+/**
+ * Statuses of lots with an announced auction, an unsold one or none, repeated by frequency
+ * (service.md#status-and-price).
+ */
 const WAITING = [3, 3, 10, 9, 5];
 const MISSED = [8, 8, 8, 7, 4];
 const IDLE = [3, 3, 3, 1, 2];
@@ -38,8 +41,8 @@ export const noAuction = {
 } as const;
 
 /**
- * Status, dates and amounts of a lot of source 1 or 3 as in the record: from the announced auction, otherwise from the last
- * one, with the Buy Now price. `bidStamp` writes the time of the bid.
+ * Status, dates and amounts of a lot of source 1 or 3 as in the record: from the announced auction, otherwise from the
+ * last one, with the Buy Now price. `bidStamp` writes the time of the bid.
  */
 export function moneyOf(offer: Offer<AuctionFacts>, bidStamp = micros) {
   const { life, state, facts } = offer;
@@ -59,7 +62,8 @@ function announced({ car, life, state, facts }: Offer<AuctionFacts>, bidStamp: t
   const first = facts.attempts[state.done.length]?.prebid ?? null;
   const shown = !facts.timed && (early || prebidAt !== null) ? first : null;
   return {
-    // The service can call a lot sold while its auction is still to come, with the bid so far (field-notes.md).
+    // The service can call a lot sold while its auction is still to come, with the bid so far
+    // (service.md#status-and-price).
     status: early ? SOLD : statusAmong(WAITING, life),
     sale_date: micros(next.saleAt),
     sale_date_updated_at: micros(next.knownAt),

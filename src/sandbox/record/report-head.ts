@@ -23,7 +23,7 @@ export interface ReportPlace {
 
 const fuels = ['', 'diesel', 'electric', 'hybrid', 'gasoline', 'lpg', 'flexible', 'hydrogen'];
 
-/** The first members of both kinds of report (reports.md). */
+/** The first members of both kinds of report (service.md#reports). */
 export function reportHead(report: ReportPlace, kind: 'inspection' | 'history') {
   const { car, life, at, storedAt, place, zone } = report;
   const language = life.domain === 12 ? 'ko' : 'en';

@@ -21,8 +21,8 @@ interface Group {
 const MONDAY = 4 * DAY;
 
 /**
- * Average prices by generation, model year and source over the sold lots of all vehicles (field-notes.md), as the service
- * calculated them at the start of the week.
+ * Average prices by generation, model year and source over the sold lots of all vehicles (service.md#other-lists), as
+ * the service calculated them at the start of the week.
  */
 export function statisticRecords(world: Moment): StatisticRecord[] {
   const monday = Math.floor((world.now - MONDAY) / (7 * DAY)) * 7 * DAY + MONDAY;

@@ -30,7 +30,7 @@ interface Vehicle {
   readonly life: Life;
 }
 
-/** The record of a vehicle (service.md). */
+/** The record of a vehicle (service.md#vehicles). */
 export function vehicleRecord(world: Moment, life: Life, form: RecordForm): object {
   const car = carOf(world, life);
   const vehicle = { world, car, life };
@@ -137,7 +137,10 @@ function reportsOf({ world, car, life }: Vehicle, { lot, inspections, histories 
   };
 }
 
-/** Members that the service added later (service.md), without the reports. They look at lots that are not archived. */
+/**
+ * Members that the service added later (service.md#vehicles), without the reports. They look at lots that are not
+ * archived.
+ */
 function flagMembers({ doors, seats }: Car, open: readonly Published[]) {
   const listings = open.map(({ histories, certified }) => ({
     has_history_reports: histories.length > 0,
@@ -152,7 +155,7 @@ function flagMembers({ doors, seats }: Car, open: readonly Published[]) {
   };
 }
 
-/** The reports of some lots, the newest inspection first (reports.md). */
+/** The reports of some lots, the newest inspection first (service.md#inspections). */
 function reportMembers(vehicle: Vehicle, lots: readonly Published[]) {
   const reports = lots.map((lot) => reportsOf(vehicle, lot));
   return {

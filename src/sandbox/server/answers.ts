@@ -93,7 +93,7 @@ const answers: Answers = {
   generations: (question, values) =>
     listPage(question, values, fixed(500), generationRecords(question.world, values.model_id, values.type)),
   damages: (question, values) => listPage(question, values, fixed(1000), damageRows),
-  // The member of the code is `code` or `state_code` (field-notes.md).
+  // The member of the code is `code` or `state_code` (service.md#other-lists).
   states: (question, values) => {
     const rows = states[values.country].map(({ id, name, code }) =>
       values.country === 'us' ? { id, name, code } : { id, name, state_code: code },
@@ -119,7 +119,7 @@ const answers: Answers = {
   },
 };
 
-/** A list that ignores `page`: every page holds all of it and names another one (field-notes.md). */
+/** A list that ignores `page`: every page holds all of it and names another one (service.md#paging). */
 const endlessPage = (question: Question, page: number, list: readonly object[]): string =>
   listPage(question, { page }, fixed(1000), list, JSON.stringify, 1);
 
@@ -179,7 +179,9 @@ export function matchOf(path: string) {
   return undefined;
 }
 
-/** The answer to a question, as the text of its body. Throws a Refusal, such as a 404 for a path without an endpoint. */
+/**
+ * The answer to a question, as the text of its body. Throws a Refusal, such as a 404 for a path without an endpoint.
+ */
 export function answerTo(question: Question): string {
   const match = matchOf(question.path);
   if (match === undefined) throw notFound('route');

@@ -37,8 +37,8 @@ function hasVin(value: unknown, wanted: string): boolean {
 
 /**
  * The tests that `filters.json` names: whether a value of a record meets a filter at a clock. Bounds are inclusive,
- * dates exclusive. A Buy Now price of 0 means that there is none (field-notes.md). A lot without an auction date passes only
- * `isUndated` and `isNotPast`.
+ * dates exclusive. A Buy Now price of 0 means that there is none (service.md#values). A lot without an auction date
+ * passes only `isUndated` and `isNotPast`.
  */
 const tests = {
   same: (value, wanted: unknown) => value === wanted,
@@ -71,7 +71,7 @@ function recordOf({ world }: Question, id: number): object {
   return record;
 }
 
-/** The sources that exist (service.md, enumerations). */
+/** The sources that exist (service.md#enumerations). */
 export const allDomains: readonly number[] = Object.keys(enumerations.domain).map(Number);
 
 /** Checks a source; throws a 401 for one that the key is not enabled for. */
@@ -109,7 +109,7 @@ export function selectedIds(question: Question, values: Partial<Values<'cars'>>)
 
 type Condition = (record: Json) => boolean;
 
-/** The filters of a request. `sale_date_from` takes priority over `sale_date_in_days` (service.md). */
+/** The filters of a request. `sale_date_from` takes priority over `sale_date_in_days` (service.md#filters). */
 export function conditionsOf(list: keyof typeof filters, values: object, clock: Instant): Condition[] {
   const isFrom = Reflect.get(values, 'sale_date_from') !== undefined;
   const table: Readonly<Record<string, { test: string; at: readonly string[] }>> = filters[list];

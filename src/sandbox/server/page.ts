@@ -9,9 +9,9 @@ export const BASE_PATH = '/api';
 /** Path prefix of the requests that only the sandbox has. */
 export const ADMIN_PATH = '/sandbox';
 
-/** Links name another host than the requested one, without TLS (field-notes.md). */
+/** Links name another host than the requested one, without TLS (service.md#envelope). */
 export const LINK_BASE = 'http://service.example/api';
-/** Parameters that links keep; the others are dropped (field-notes.md). */
+/** Parameters that links keep; the others are dropped (service.md#envelope). */
 const KEPT = ['domain_id', 'minutes', 'per_page'];
 
 /** Values of the paging parameters that an endpoint has. */

@@ -1,4 +1,4 @@
-/** An answer with an error that the service sends on purpose (service.md, errors). */
+/** An answer with an error that the service sends on purpose (service.md#errors). */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 

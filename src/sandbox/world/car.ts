@@ -45,8 +45,8 @@ const RARE = 40;
 const UNUSUAL = 33;
 
 /**
- * A rare oddity of a vehicle (field-notes.md). `quirks.json` says on how many of `QUIRK_CYCLE` consecutive vehicles each
- * falls, so that a world of a few thousand holds all of them.
+ * A rare oddity of a vehicle (service.md#values). `quirks.json` says on how many of `QUIRK_CYCLE` consecutive vehicles
+ * each falls, so that a world of a few thousand holds all of them.
  */
 type Quirk = keyof typeof quirkCounts;
 

@@ -189,7 +189,7 @@ export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt
 const REPORTED = 20;
 
 /**
- * Draws everything about a lot's reports that does not change. Only published ones are served (reports.md, rule 2).
+ * Draws everything about a lot's reports that does not change. Only published ones are served (service.md#reports).
  * `inspected`: there is an inspection report from the start. `superseded`: it is archived when a second one comes.
  * `histories`: places of the published history reports among those that the source made.
  */

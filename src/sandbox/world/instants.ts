@@ -12,13 +12,16 @@ export const seconds = (at: Instant): string => new Date(at).toISOString().slice
 /** The date of an instant, `YYYY-MM-DD`. */
 export const dateOf = (at: Instant): string => seconds(at).slice(0, 10);
 
-/** The described form of a timestamp, with microseconds and `Z` (service.md). */
+/** The described form of a timestamp, with microseconds and `Z` (service.md#values). */
 export const micros = (at: Instant): string => `${seconds(at)}.000000Z`;
 
-/** The other form seen in the same records, without a zone (field-notes.md). */
+/** The other form seen in the same records, without a zone (service.md#values). */
 export const plain = (at: Instant): string => seconds(at).replace('T', ' ');
 
-/** The form of the reports, with an offset (reports.md); `ahead` is by how many hours local time is ahead of UTC. */
+/**
+ * The form of the reports, with an offset (service.md#reports); `ahead` is by how many hours local time is ahead of
+ * UTC.
+ */
 export const zoned = (at: Instant, ahead: number): string =>
   `${seconds(at + ahead * HOUR)}${ahead < 0 ? '-' : '+'}${String(Math.abs(ahead)).padStart(2, '0')}:00`;
 

@@ -11,7 +11,9 @@ export interface Population {
   readonly law: Law;
 }
 
-/** The law of prices: the plain one has a factor for each fact, the rich one (docs/sandbox.md) also has interactions. */
+/**
+ * The law of prices: the plain one has a factor for each fact, the rich one (docs/sandbox.md) also has interactions.
+ */
 export type Law = 'plain' | 'rich';
 
 /** A population at one moment. */
@@ -23,7 +25,7 @@ export interface Moment extends Population {
 const EPOCH: Instant = Date.UTC(2024, 0, 1);
 /** Longest time from a vehicle's appearance to its archiving. */
 export const MAX_LIFE_DAYS = 245;
-/** Archived lots stay readable for this long (service.md, lifecycle). */
+/** Archived lots stay readable for this long (service.md#lifecycle). */
 export const ARCHIVE_DAYS = 30;
 /** Earliest clock: before it the world would still be filling up. */
 export const FIRST_CLOCK: Instant = EPOCH + (MAX_LIFE_DAYS + ARCHIVE_DAYS) * DAY;
@@ -95,7 +97,7 @@ export const lotId = (lot: LotPlace): number => FIRST_LOT_ID + slot(lot);
 /** Number of the lot on its source: unique within the source, eight digits. */
 export const lotNumber = (lot: LotPlace): string => String(FIRST_LOT_NUMBER + slot(lot));
 
-/** External id of a lot of source 1; its digits collide with the numbers of other lots (field-notes.md). */
+/** External id of a lot of source 1; its digits collide with the numbers of other lots (service.md#vehicles). */
 export const externalId = (lot: LotPlace): string => `${FIRST_LOT_NUMBER + slot(lot) + EXTERNAL_SHIFT}~US`;
 
 /** Id of the attempt at a place (0 to 31) of a lot's auctions. */

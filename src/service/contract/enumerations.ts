@@ -1,12 +1,12 @@
 import { sources } from '../../config/settings.js';
 import sets from './value-sets.json' with { type: 'json' };
 
-/** Known ids of the service's enumerations (service.md; further ids from field-notes.md). Unknown ids are kept. */
+/** Known ids of the service's enumerations (service.md#enumerations). Unknown ids are kept. */
 export const enumerations = { domain: sources, ...sets.enumerations };
 
 export type EnumerationName = keyof typeof enumerations;
 
-/** Canonical keys of the reports (reports.md, value sets). The lists grow; unknown keys are kept. */
+/** Canonical keys of the reports (service.md#value-sets). The lists grow; unknown keys are kept. */
 export const reportKeys = sets.reportKeys;
 
 export type ReportKeyName = keyof typeof reportKeys;

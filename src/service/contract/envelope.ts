@@ -32,7 +32,7 @@ export const metaSchema = z.looseObject({
   total: count.describe('Records in the whole list.'),
 });
 
-/** Everything of a paged answer but its `data` (service.md, field-notes.md), in both forms. */
+/** Everything of a paged answer but its `data` (service.md#envelope), in both forms. */
 export const envelopeSchema = z.looseObject({
   links: linksSchema.nullish(),
   meta: metaSchema.nullish(),

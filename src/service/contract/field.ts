@@ -116,8 +116,8 @@ const dateText = z
 const dateKind = kind(dateText, Kind.TIMESTAMP_TEXT | Kind.YEAR_OR_MONTH_TEXT, 'VARCHAR', 'timestamp');
 
 /**
- * A date of a report as its source gave it: a timestamp, a month or a year (reports.md, `date_precision_key`). VARCHAR,
- * which `sql/flatten` takes apart into the instant, the local date and the offset.
+ * A date of a report as its source gave it: a timestamp, a month or a year (service.md#histories,
+ * `date_precision_key`). VARCHAR, which `sql/flatten` takes apart into the instant, the local date and the offset.
  */
 export const reportDate = (description: string) => dateKind(description, { unit: 'UTC' });
 
@@ -154,10 +154,10 @@ export const plainKinds = {
   textId,
   integer,
   number,
-  /** An amount for which the service names no currency (service.md); `currencies` holds what lotlake assumes. */
+  /** An amount for which the service names no currency (service.md#values); `currencies` holds what lotlake assumes. */
   amount: (description: string) => number(description, { unit: 'currency not stated, see currencies' }),
   text,
-  /** A value for which service.md gives no type: a text as it is, anything else as its JSON. VARCHAR. */
+  /** A value whose type is not described (service.md#lots): a text as it is, anything else as its JSON. VARCHAR. */
   anyText: kind(anyValue, ANY_KINDS, 'VARCHAR'),
   flag: kind(z.union([z.boolean(), z.literal(0), z.literal(1)]), Kind.BOOLEAN, 'BOOLEAN'),
   timestamp,
@@ -169,7 +169,9 @@ export const plainKinds = {
   numberOrText: kind(z.union([z.number(), z.string()]), Kind.INTEGER | Kind.REAL | Kind.TEXT, 'JSON'),
 } as const;
 
-/** The kinds of fields with members, as `records.json` names them: each makes a schema from a description and an object. */
+/**
+ * The kinds of fields with members, as `records.json` names them: each makes a schema from a description and an object.
+ */
 export const objectKinds = {
   group,
   list,
@@ -187,7 +189,7 @@ const TIMESTAMP =
 
 /**
  * Whether a text is a timestamp that the service is known to write: a date, or date and time joined by `T` or a
- * space, with up to nine decimals and an optional zone (service.md, reports.md, field-notes.md). Its instant lies in the
+ * space, with up to nine decimals and an optional zone (service.md#values). Its instant lies in the
  * years 1 to 9999 in UTC: readers and partitions know no other.
  */
 export function isTimestamp(value: string): boolean {

@@ -7,7 +7,10 @@ type RecordName = keyof typeof document;
 /** Members of an object by name. The members of the record that `$with` names come first. */
 type Members = Readonly<Record<string, Member | RecordName>>;
 
-/** A field: its kind, what it is, and its facts or its members. A record that is described elsewhere is given by its name. */
+/**
+ * A field: its kind, what it is, and its facts or its members. A record that is described elsewhere is given by its
+ * name.
+ */
 type Member =
   | readonly [kind: keyof typeof plainKinds, description: string, facts?: FieldFacts]
   | readonly [kind: keyof typeof objectKinds, description: string, members: Members | RecordName];
@@ -36,7 +39,7 @@ const objectOf = (inner: Members | RecordName): z.ZodObject =>
 
 const names = Object.keys(document) as RecordName[];
 
-/** The schemas of the records, as `records.json` describes them (service.md, reports.md, field-notes.md). */
+/** The schemas of the records, as `records.json` describes them (service.md#vehicles). */
 export const schemas = Object.fromEntries(names.map((name) => [name, objectOf(name)])) as Readonly<
   Record<RecordName, z.ZodObject>
 >;

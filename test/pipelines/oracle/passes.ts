@@ -1,6 +1,5 @@
 /**
- * Passes as the design defines them: which pass a run resumes, and what a pass proves according to the log of the
- * service.
+ * Which pass a run resumes, and what a pass proves according to the log of the service (docs/decisions/0004 and 0014).
  */
 import type { Evidence, Values } from './knowledge.js';
 import type { Answer } from './service.js';

@@ -1,5 +1,5 @@
 /**
- * What is archived and why (docs/decisions/0004 and the .yml of the rules), and what must hold independently of these
+ * What is archived and why (docs/decisions/0004-page-backwards-from-totals.md and the .yml of the rules), and what must hold independently of these
  * rules.
  */
 import type { LotRecord } from '../../served.js';
