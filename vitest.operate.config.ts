@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Run with `npm run test:operate`: the files of docs/operate with the tools that they are for. */
+/** Run with `npm run test:operate`: the files of docs/run/operate with the tools that they are for. */
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
   test: {

@@ -27,7 +27,7 @@ const stages = {
 
 export type Stage = (typeof stages)[keyof typeof stages];
 
-/** Stable name of an error, listed in docs/errors.md. */
+/** Stable name of an error, listed in docs/run/errors.md. */
 export type Code = `${keyof typeof stages}_${string}`;
 
 /** Exit codes by how a run ends because of an error; 0 is success. */

@@ -9,8 +9,8 @@ import { describeEmptyLake } from './empty-lake.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
 import { layersOf } from './pages.js';
 
-/** Command that writes docs/tables.md. */
-export const MARKDOWN_COMMAND = 'npm run docs:tables';
+/** Command that writes docs/ask/tables.md, as the build does. */
+const MARKDOWN_COMMAND = 'lotlake docs --markdown';
 
 /**
  * Writes {@link tablesMarkdown} to a file. Throws SHARE_DOCS if it cannot be written, and SHARE_PLACE if the path is inside
@@ -40,13 +40,14 @@ export function tablesMarkdown(): Promise<string> {
   });
 }
 
-function mermaid({ nodes, edges }: Lineage): string {
-  const short = new Map(nodes.map((node, place) => [node, `n${place}`]));
+/** The lineage as a graph of Mermaid. Nodes are named, not numbered, so that a new mart adds lines and changes no other. */
+export function mermaid({ nodes, edges }: Lineage): string {
+  const short = (id: string): string => id.replaceAll(/\W/g, '_');
   return [
     '```mermaid',
     'flowchart LR',
-    ...nodes.map((node) => `  ${short.get(node)}["${node.name}"]:::${node.kind}`),
-    ...edges.map(({ from, to }) => `  ${short.get(from)} --> ${short.get(to)}`),
+    ...nodes.map(({ id, name, kind }) => `  ${short(id)}["${name}"]:::${kind}`),
+    ...edges.map(({ from, to }) => `  ${short(from.id)} --> ${short(to.id)}`),
     '```',
   ].join('\n');
 }

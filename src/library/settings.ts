@@ -3,7 +3,7 @@ import { type Config, type ConfigInput, readSettings } from '../config/config.js
 type Nested = 'publish' | 'spark';
 
 /**
- * Settings of a lake, with the names of a settings file (docs/settings.md lists them). A setting that is left out comes
+ * Settings of a lake, with the names of a settings file (docs/run/settings.md lists them). A setting that is left out comes
  * from the environment, from `lotlake.config.json` in the working folder or the file of `configFile`, or is the default.
  */
 export type LakeSettings = { readonly [K in Exclude<keyof Config, Nested>]?: Config[K] | undefined } & {

@@ -2,7 +2,7 @@ import type { Requests } from './store.js';
 
 /**
  * Prices of Amazon S3 Standard in us-east-1, in US dollars, as public comparisons quoted them on the date; what counts is the
- * list of Amazon (https://aws.amazon.com/s3/pricing/). docs/scale.md says how to use others.
+ * list of Amazon (https://aws.amazon.com/s3/pricing/). docs/run/scale.md says how to use others.
  */
 export const S3_PRICES = {
   service: 'S3 Standard, us-east-1',

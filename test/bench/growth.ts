@@ -76,10 +76,10 @@ export function growthOf(less: ModelTimes, more: ModelTimes, factor: number): re
     .sort((a, b) => b.more - a.more);
 }
 
-const DOCUMENT = join(packageRoot, 'docs', 'performance.md');
+const DOCUMENT = join(packageRoot, 'docs', 'change', 'performance.md');
 const PLACE = /(<!-- models: npm run bench writes this table -->\n).*?(<!-- end of models -->)/s;
 
-/** Writes the slowest models and tests, those that take at least a percent of all, into docs/performance.md. */
+/** Writes the slowest models and tests, those that take at least a percent of all, into docs/change/performance.md. */
 export function writeBudget(growths: readonly Growth[], [less, more]: readonly [number, number]): void {
   const cells = ({ name, ...figures }: Growth): string[] => [
     name,

@@ -218,7 +218,7 @@ describe('a copy that cannot be written', () => {
   });
 });
 
-describe('the one line of docs/care.md', () => {
+describe('the one line of docs/run/care.md', () => {
   it('lets any reader query a copy through its views, without the original', async () => {
     const copy = copied();
     const [, current = ''] = snapshotsOf(copy);

@@ -59,9 +59,9 @@ describe('lotlake query --as-of', () => {
   });
 });
 
-describe('docs/history.md', () => {
+describe('docs/ask/history.md', () => {
   it('reconstructs the tracked fields of every lot as in each kept snapshot', async () => {
-    const page = readFileSync(join(packageRoot, 'docs', 'history.md'), 'utf8');
+    const page = readFileSync(join(packageRoot, 'docs', 'ask', 'history.md'), 'utf8');
     const sql = /```sql\n([\s\S]+?)```/.exec(page)?.[1] ?? '';
     const duck = await bareDuckDb();
     const lake = (name: string, snapshot: string) =>

@@ -78,9 +78,9 @@ describe('a lake that was moved, in a bare DuckDB', () => {
     });
     const ways = commands.filter(({ command }) => command.includes('set variable'));
     expect(ways.map(({ at }) => at.split(':')[0])).toEqual([
-      'docs/care.md',
-      'docs/commands.md',
-      'docs/export.md',
+      'docs/ask/commands.md',
+      'docs/ask/export.md',
+      'docs/run/care.md',
     ]);
     for (const { command } of ways) {
       const { code, out, err } = clone.type(command, moved);

@@ -12,12 +12,12 @@ function sources(folder: string): string[] {
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
 }
 
-describe('docs/errors.md', () => {
+describe('docs/run/errors.md', () => {
   it('lists every error code of the code, and no other', () => {
     const inCode = [...sources('src'), ...sources('pipelines')].flatMap((text) =>
       [...text.matchAll(CODE)].map((match) => match[1]),
     );
-    const page = readFileSync(join(packageRoot, 'docs', 'errors.md'), 'utf8');
+    const page = readFileSync(join(packageRoot, 'docs', 'run', 'errors.md'), 'utf8');
     const inPage = [...page.matchAll(/^\| ([A-Z]+_[A-Z_]+) +\|/gm)].map((match) => match[1]);
     expect(inPage.length).toBeGreaterThan(20);
     expect([...new Set(inPage)].sort()).toEqual([...new Set(inCode)].sort());

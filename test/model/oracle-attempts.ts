@@ -1,4 +1,4 @@
-// The rules of docs/marts.md a second time, in plain JavaScript and lot by lot, to compare the SQL with.
+// The rules of docs/ask/marts.md a second time, in plain JavaScript and lot by lot, to compare the SQL with.
 
 /** An earlier sale date stands for none. */
 const FIRST_SALE_DAY = Date.UTC(2000, 0, 1);

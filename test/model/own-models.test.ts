@@ -147,7 +147,7 @@ describe('own models', () => {
     });
   });
 
-  it('gives what docs/your-own-models.md shows', async () => {
+  it('gives what docs/ask/your-own-models.md shows', async () => {
     const { models, tests, own } = await run(pageFiles());
     expect(own.left_out).toEqual([]);
     expect(models).toMatchObject([{ name: 'bargains', rows: 2 }]);

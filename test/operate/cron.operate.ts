@@ -36,7 +36,7 @@ function stored(): z.output<typeof record>[] {
     .map((path) => record.parse(JSON.parse(readFileSync(path, 'utf8'))));
 }
 
-/** Installs the crontab of docs/operate with only its nightly job, due at the next whole minute. */
+/** Installs the crontab of docs/run/operate with only its nightly job, due at the next whole minute. */
 function schedule(crontab: string): void {
   const due = new Date(Date.now() + 65_000);
   const at = `${due.getMinutes()} ${due.getHours()} * * *`;

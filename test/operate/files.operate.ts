@@ -20,8 +20,8 @@ function tool(command: string, ...args: readonly string[]): { code: number | nul
   return { code: status, text: `${stdout}${stderr}` };
 }
 
-/** Path of a file of docs/operate for a tool. */
-const docs = (name: string): string => join(packageRoot, 'docs', 'operate', name);
+/** Path of a file of docs/run/operate for a tool. */
+const docs = (name: string): string => join(packageRoot, 'docs', 'run', 'operate', name);
 
 const place = await makePlace();
 const env = { LOTLAKE_API_KEY: 'sandbox-key' };

@@ -24,7 +24,7 @@ export const has = (command: string, ...args: readonly string[]): boolean =>
 
 /** A file of docs/operate. */
 export const example = (name: string): string =>
-  readFileSync(join(packageRoot, 'docs', 'operate', name), 'utf8');
+  readFileSync(join(packageRoot, 'docs', 'run', 'operate', name), 'utf8');
 
 /** Replaces a text that must exist. */
 export function put(text: string, from: string | RegExp, to: string): string {
@@ -33,13 +33,13 @@ export function put(text: string, from: string | RegExp, to: string): string {
   return made;
 }
 
-/** A folder as docs/operate.md describes it: settings, `.env`, a command `lotlake` in `bin`, and a service. */
+/** A folder as docs/run/operate.md describes it: settings, `.env`, a command `lotlake` in `bin`, and a service. */
 export interface Place {
   readonly folder: string;
   readonly bin: string;
   readonly output: string;
   readonly sandbox: Sandbox;
-  /** A file of docs/operate, with its folder replaced by this one. */
+  /** A file of docs/run/operate, with its folder replaced by this one. */
   read(name: string): string;
   remove(): void;
 }

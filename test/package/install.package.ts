@@ -17,9 +17,9 @@ beforeAll(() => {
 });
 afterAll(() => folder.remove());
 
-/** The example of docs/library.md. */
+/** The example of docs/ask/library.md. */
 const example = (): string => {
-  const page = readFileSync(join(packageRoot, 'docs', 'library.md'), 'utf8');
+  const page = readFileSync(join(packageRoot, 'docs', 'ask', 'library.md'), 'utf8');
   return /```ts\n(.*?)```/s.exec(page)?.[1] ?? '';
 };
 
@@ -37,11 +37,13 @@ const COMPILER = {
 };
 
 describe('the package', () => {
-  it('holds what a user needs, and neither tests nor sources', () => {
+  it('holds what a user needs, the pages that the build makes, and neither tests, sources, pictures nor decisions', () => {
     const paths = packed.files.map(({ path }) => path);
-    for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/library.md', 'dist/src/index.d.ts'])
+    const needed = ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/ask/library.md', 'dist/src/index.d.ts'];
+    for (const path of [...needed, 'docs/ask/tables.md', 'docs/run/settings.md'])
       expect(paths).toContain(path);
-    expect(paths.filter((path) => /(^|\/)test\/|\.map$|(?<!\.d)\.ts$/.test(path))).toEqual([]);
+    const strange = /(^|\/)test\/|\.map$|(?<!\.d)\.ts$|^docs\/decisions|\.png$/;
+    expect(paths.filter((path) => strange.test(path))).toEqual([]);
   });
 
   it('can be published without a warning except about the login', () => {
@@ -88,7 +90,7 @@ describe.each([...nodes])(`installed for ${user} on Node %s`, (major, node) => {
     here('chmod', '-R', 'u+w', join(prefix, 'lib'));
   });
 
-  it('runs the example of docs/library.md, with its types', () => {
+  it('runs the example of docs/ask/library.md, with its types', () => {
     chmodSync(project, 0o777);
     writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
     // npm writes the package that it installs into this file.

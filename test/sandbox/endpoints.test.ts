@@ -7,7 +7,7 @@ import { endpoints as defined, namesInPath } from '../../src/service/endpoints.j
 
 const endpoints = Object.values(defined);
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/endpoints.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/change/endpoints.md'), 'utf8');
 
 /** Cells of the rows of every table in a part of the page, without head and rule. */
 const rowsOf = (part: string): string[][] =>
@@ -47,7 +47,7 @@ const wanted = new Map(
   ]),
 );
 
-describe('docs/endpoints.md', () => {
+describe('docs/change/endpoints.md', () => {
   it('names the defined endpoints, and no others', () => {
     expect([...documented.keys()]).toEqual([...wanted.keys()]);
   });

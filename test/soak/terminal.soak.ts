@@ -9,9 +9,9 @@ import { startSandbox } from '../../src/sandbox/index.js';
 import { CLI } from '../cli/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-/** If this is set, `docs/terminal.md` is written anew. Use it after a change of the terminal output. */
+/** If this is set, `docs/run/terminal.md` is written anew. Use it after a change of the terminal output. */
 const IS_WRITTEN = process.env.LOTLAKE_WRITE_TERMINAL === '1';
-const DOCUMENT = join(packageRoot, 'docs', 'terminal.md');
+const DOCUMENT = join(packageRoot, 'docs', 'run', 'terminal.md');
 
 const ROWS = 45;
 
@@ -144,7 +144,7 @@ const HEAD =
     .concat('\n') ?? '';
 
 describe('lotlake run on a terminal', () => {
-  it('shows one line per stream and per step, which never wrap, as docs/terminal.md has them', async () => {
+  it('shows one line per stream and per step, which never wrap, as docs/run/terminal.md has them', async () => {
     const first = await record(NIGHT, { columns: 80, env: { ...SERVICE, ...SCROLL, LOTLAKE_RATE: '1000' } });
     expect(first.code, first.bytes).toBe(0);
     const narrow = await record(NIGHT, { columns: 60, env: { ...SLOW, NO_COLOR: '1' } });

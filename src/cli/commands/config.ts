@@ -5,7 +5,7 @@ import { command, lakeOptions } from '../command.js';
 /** Lists the settings in force, and where each comes from. */
 export const config = command({
   options: {
-    markdown: { type: 'boolean', default: false, describe: 'write docs/settings.md to stdout instead' },
+    markdown: { type: 'boolean', default: false, describe: 'describe every setting as Markdown instead' },
   },
   async run({ markdown, input, print }, effects) {
     if (markdown) return effects.out(await settingsPage());
@@ -22,7 +22,7 @@ export const config = command({
 const shown = (value: InForce['value']): string =>
   typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
 
-/** docs/settings.md. */
+/** Every setting with what it does, as Markdown; the build writes it as docs/run/settings.md. */
 export async function settingsPage(): Promise<string> {
   const { settingsMarkdown } = await import('../../config/settings-pages.js');
   const { run } = await import('./run.js');

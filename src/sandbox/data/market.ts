@@ -35,7 +35,7 @@ const titleFactors: ReadonlyMap<number, number> = new Map(titles.map((t) => [t.i
  *
  *     new price × age × mileage × damage × title × accidents × level × trend × season × noise
  *
- * with the factors of `market.json`, which docs/sandbox.md explains. `expectedPrice` is the price without the noise.
+ * with the factors of `market.json`, which docs/change/sandbox.md explains. `expectedPrice` is the price without the noise.
  * `levels` are by source, `season` by month from January. The trend is 1 at `trendOrigin`. `noise` is the standard
  * deviation of the logarithm. A Buy Now price and the first asking price are above the value by their markups.
  */

@@ -1,7 +1,7 @@
 import { hash, type Rng, Salt, stream, unit } from '../world/random.js';
 
 /**
- * What the rich law adds to the plain one (docs/sandbox.md): how a make ages and wears, what an engine and driven wheels
+ * What the rich law adds to the plain one (docs/change/sandbox.md): how a make ages and wears, what an engine and driven wheels
  * are worth within a model, that damage costs old cars less, that some branches sell below the others, and that a few
  * prices lie far off.
  */

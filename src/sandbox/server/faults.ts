@@ -8,7 +8,7 @@ const whole = z.coerce.number().int().positive().optional();
 const fault = <K extends string, M extends z.ZodRawShape>(kind: K, members: M) =>
   z.object({ kind: z.literal(kind), ...members });
 
-/** Everything that the sandbox can do wrong on purpose; docs/sandbox.md says what each fault and its members do. */
+/** Everything that the sandbox can do wrong on purpose; docs/change/sandbox.md says what each fault and its members do. */
 const faultSchema = z.discriminatedUnion('kind', [
   fault('rate-limited', {
     retryAfter: z.enum(['seconds', 'date', 'none']).optional(),

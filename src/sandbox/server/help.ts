@@ -16,7 +16,7 @@ const closing = [
   `Only the sandbox has these, outside ${BASE_PATH} and with the key; they count as no request of the service:`,
   `POST ${ADMIN_PATH}/clock\n    Moves the clock to {"clock": "2026-11-21T00:00:00Z"}; GET tells it.`,
   `GET ${ADMIN_PATH}/requests\n    Requests so far, and the highest number of them in any one second.`,
-  'A request with the header x-sandbox-fault is answered badly on purpose; docs/sandbox.md lists the faults.',
+  'A request with the header x-sandbox-fault is answered badly on purpose; docs/change/sandbox.md lists the faults.',
 ];
 
 /** A plain text list of all endpoints with their parameters, for someone who writes a client. */

@@ -12,7 +12,7 @@ export interface Population {
 }
 
 /**
- * The law of prices: the plain one has a factor for each fact, the rich one (docs/sandbox.md) also has interactions.
+ * The law of prices: the plain one has a factor for each fact, the rich one (docs/change/sandbox.md) also has interactions.
  */
 export type Law = 'plain' | 'rich';
 

@@ -4,7 +4,7 @@ import { packageRoot } from '../../../src/config/package-root.js';
 
 /** A fenced block of a page. */
 export interface Block {
-  /** Path below the package, such as `docs/export.md`. */
+  /** Path below the package, such as `docs/ask/export.md`. */
   readonly page: string;
   /** Line of its fence, from 1. */
   readonly line: number;
@@ -19,12 +19,20 @@ export interface Shown {
   readonly output: string | undefined;
 }
 
-/** README and the pages of docs, README first. */
+/** The shelves of docs. */
+const SHELVES: readonly string[] = ['ask', 'change', 'run'];
+
+/** Pages that the build writes: tables of names, without commands. */
+const MADE: readonly string[] = ['docs/ask/tables.md', 'docs/run/settings.md'];
+
+/** README and the pages of the shelves, README first. */
 export const PAGES: readonly string[] = [
   'README.md',
-  ...readdirSync(join(packageRoot, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+  ...SHELVES.flatMap((shelf) =>
+    readdirSync(join(packageRoot, 'docs', shelf))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${shelf}/${name}`),
+  ).filter((page) => !MADE.includes(page)),
 ];
 
 const FENCE = /^( *)```(\w*)\n(.*?)^\1```$/gms;

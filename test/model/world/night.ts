@@ -222,7 +222,7 @@ function readLot(raw: LotRecord, vehicle: number): OracleLot {
   };
 }
 
-/** Kilometres of a lot if its reading is a possible distance (docs/marts.md), else null. */
+/** Kilometres of a lot if its reading is a possible distance (docs/ask/marts.md), else null. */
 function kilometresOf({ odometer, location }: LotRecord): number | null {
   if (odometer === null) return null;
   const { km, mi, status } = odometer;

@@ -4,7 +4,7 @@ import { currencyOf } from '../oracle-currency.js';
 import type { WorldNight } from './night.js';
 import { groupBy, median } from './statistics.js';
 
-/** Whether an attempt counts as offered (docs/marts.md). */
+/** Whether an attempt counts as offered (docs/ask/marts.md). */
 export const isHeld = ({ outcome }: OracleAttempt): boolean =>
   ['sold', 'not_sold', 'on_approval'].includes(outcome);
 

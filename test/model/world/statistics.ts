@@ -1,4 +1,4 @@
-/** The arithmetic of docs/marts.md in plain JavaScript, for oracles. */
+/** The arithmetic of docs/ask/marts.md in plain JavaScript, for oracles. */
 import type { Named } from '../../served.js';
 
 /** A percentile by linear interpolation; null for fewer values than `least`. */

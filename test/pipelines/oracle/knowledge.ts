@@ -1,6 +1,6 @@
 /**
  * What a lake should know, as plain data and plain rules. They are written from
- * docs/architecture.md and the decisions, and not from the code. Comments state the rules that those leave open.
+ * docs/change/architecture.md and the decisions, and not from the code. Comments state the rules that those leave open.
  */
 import { archiveRows, childrenOf } from './rows.js';
 import { absentLots, isTooMuch, lotsAfter, vehiclesAfter } from './state.js';
