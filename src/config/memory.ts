@@ -17,7 +17,10 @@ export const formatBytes = (bytes: number): string =>
 
 /** Bounds of DuckDB's memory if none is configured, and what a process needs beside it. */
 export const MEMORY = {
-  /** Least that is accepted; docs/change/performance.md says which steps were run with it at the size of the real service. */
+  /**
+   * Least that is accepted; docs/decisions/0013-run-again-alone.md says which steps were run with it at the size of the
+   * real service.
+   */
   least: 700e6,
   /** Most that is accepted: no machine has more. */
   largest: 1e15,

@@ -92,6 +92,16 @@ describe('a citation in the code', () => {
   });
 });
 
+describe('a decision', () => {
+  it('is in force: what was replaced is told by what replaced it', () => {
+    const statuses = filesIn('docs/decisions', /\.md$/).map((page) => [
+      page,
+      /Status: (\w+)/.exec(read(page))?.[1],
+    ]);
+    expect(statuses.filter(([, status]) => status !== 'accepted')).toEqual([]);
+  });
+});
+
 describe('a link of a page', () => {
   it('finds the file and the heading', () => {
     const missing = PAGES.flatMap((page) =>

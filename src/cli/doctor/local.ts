@@ -37,7 +37,10 @@ export interface DoctorContext {
   readonly freeBytes: (folder: string) => number;
 }
 
-/** Bytes that the first night of the real service took: lake, landing and spilled data (docs/change/performance.md). */
+/**
+ * Bytes that the first night of the real service took: lake, landing and spilled data
+ * (docs/decisions/0013-run-again-alone.md).
+ */
 const FIRST_NIGHT = 5.3e9;
 
 /** Checks that lotlake runs on this version of Node. */

@@ -8,7 +8,6 @@ const NOT_RUN: readonly (readonly [string, RegExp, string])[] = [
   ['docs/ask/library.md', /openLake/, 'test:package compiles and runs it'],
   ['docs/run/operate.md', /npm install --global/, 'needs root; test:package installs'],
   ['docs/run/backup.md', /rsync/, 'needs another machine and object storage'],
-  ['docs/change/performance.md', /pages\/\*\.json/, 'a query of the benchmarks over pages of their own'],
   ['docs/change/sandbox.md', /startSandbox/, 'the suites of the sandbox call it so'],
   [
     'docs/run/scale.md',
