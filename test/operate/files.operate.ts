@@ -86,6 +86,15 @@ describe.skipIf(!has('systemd-analyze', '--version'))('lotlake.service and lotla
   });
 });
 
+describe("the project's own workflows", () => {
+  it.skipIf(!has('go', 'version'))('are valid', () => {
+    const workflows = ['ci.yml', 'release.yml'].map((name) =>
+      join(packageRoot, '.github', 'workflows', name),
+    );
+    expect(tool(join(bin, 'actionlint'), ...workflows)).toEqual({ code: 0, text: '' });
+  });
+});
+
 describe('nightly.yml', () => {
   it.skipIf(!has('go', 'version'))('is a valid workflow', () => {
     expect(tool(join(bin, 'actionlint'), docs('nightly.yml'))).toEqual({ code: 0, text: '' });
