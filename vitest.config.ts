@@ -1,4 +1,4 @@
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { LeftOut } from './test/left-out.js';
 
@@ -21,7 +21,7 @@ const MOCKING = [
 ];
 
 /** Run with `npm run test:soak`. */
-export const SLOW: readonly string[] = [
+const SLOW: readonly string[] = [
   'test/pipelines/{absence,alarms,clocks,damaged-lake,damaged-pages,disk-full,faults,formats,held-runs,interrupt,inventory,kill,kill-matrix,lookups}.test.ts',
   'test/pipelines/{model-found,nothing-new,origin,oversized,quarantine,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
   'test/pipelines/{learned-contract,observed,older-lake,plans,replayed,strange-members,survivors,thousand-bad-values}.test.ts',
@@ -39,30 +39,72 @@ const SHARING = ['test/{export/export,query/instants}.test.ts', 'test/cli/instan
 /** Behind UTC, by half hours, with summer time. */
 const ZONES = ['America/St_Johns'];
 
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+type Options = NonNullable<TestProjectInlineConfiguration['test']>;
+
+const project = (test: Options): TestProjectInlineConfiguration => ({ extends: true, test });
+
+/** What `npm test` runs: `--project 'unit*'`, and the default. */
+const unit = [
+  project({
+    name: 'unit',
+    include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...SLOW, ...MOCKING],
+    isolate: false,
+  }),
+  project({ name: 'unit-mocking', include: MOCKING }),
+  ...ZONES.map((zone) =>
+    project({ name: `unit-${zone}`, include: SHARING, isolate: false, env: { TZ: zone } }),
+  ),
+];
+
+/** A project that runs on request alone, with how long a test and a hook of it may take. */
+const onRequest = (name: string, testTimeout: number, hookTimeout: number, options: Options) =>
+  project({ name, testTimeout, hookTimeout, ...options });
+
+/** What the other scripts run, each with `--project` and its name. */
+const slow = [
+  // The suites that guard data, in a size for every change.
+  onRequest('guard', 20 * MINUTE, 2 * MINUTE, {
+    include: [
+      'test/pipelines/{disk-full,kill-matrix,plans,unserved}.test.ts',
+      'test/soak/model-based.soak.ts',
+      'test/hostile/{answers,folders,records,leaks}/*.hostile.ts',
+    ],
+    env: { LOTLAKE_STORIES: '25', LOTLAKE_SEED: '1', LOTLAKE_LAKES: '12', LOTLAKE_PAGES: '250' },
+    maxWorkers: 2,
+  }),
+  onRequest('hostile', 2 * MINUTE, 2 * MINUTE, { include: ['test/hostile/**/*.hostile.ts'], maxWorkers: 2 }),
+  onRequest('soak', 60 * MINUTE, 10 * MINUTE, {
+    include: ['test/soak/**/*.soak.ts', 'test/model/world/world.test.ts', ...SLOW],
+    env: { LOTLAKE_WORLD: '20000' },
+    maxWorkers: 1,
+  }),
+  // Object storage, Iceberg readers and Spark, in an environment of their own; a cluster takes the whole machine.
+  onRequest('engines', 30 * MINUTE, 30 * MINUTE, {
+    include: ['test/engines/**/*.engines.ts'],
+    maxWorkers: 1,
+  }),
+  // The files of docs/run/operate with the tools that they are for.
+  onRequest('operate', 15 * MINUTE, 15 * MINUTE, { include: ['test/operate/*.operate.ts'], maxWorkers: 1 }),
+  // The packed package, installed, on each Node that is there or can be had.
+  onRequest('package', 15 * MINUTE, 15 * MINUTE, { include: ['test/package/*.package.ts'], maxWorkers: 1 }),
+];
+
+/** Without a project, a name of a file or folder means its fast suites. */
+const isAsked = process.argv.some((given) => given.startsWith('--project'));
+
 // biome-ignore lint/style/noDefaultExport: vitest reads the default export
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: MINUTE,
+    hookTimeout: MINUTE,
     // Two cores; a third suite runs while others wait for a clock or a server.
     maxWorkers: 3,
     sequence: { sequencer: LongFirst },
     reporters: ['default', new LeftOut()],
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'shared',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...SLOW, ...MOCKING],
-          isolate: false,
-        },
-      },
-      { extends: true, test: { name: 'mocking', include: MOCKING } },
-      ...ZONES.map((zone) => ({
-        extends: true as const,
-        test: { name: zone, include: SHARING, isolate: false, env: { TZ: zone } },
-      })),
-    ],
+    projects: isAsked ? [...unit, ...slow] : unit,
   },
 });

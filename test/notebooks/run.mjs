@@ -70,5 +70,5 @@ for (const { lake, vehicles, clock, extent } of nights) {
   );
   run(python, ['-W', 'ignore', join(root, 'test/notebooks/execute.py'), extent, copies, ...paths], env);
 }
-const reader = ['vitest', 'run', '--config', 'vitest.soak.config.ts', 'test/soak/export-readers.soak.ts'];
+const reader = ['vitest', 'run', '--project', 'soak', 'test/soak/export-readers.soak.ts'];
 run('npx', reader, { LOTLAKE_PYTHON: python });
