@@ -92,6 +92,22 @@ describe('a citation in the code', () => {
   });
 });
 
+describe('a recipe of CONTRIBUTING', () => {
+  it('names files and scripts that exist', () => {
+    const text = read('CONTRIBUTING.md');
+    const paths = [...text.matchAll(/`((?:src|sql|test|docs|site|\.github)\/[\w./-]*[\w/])`/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(paths.length).toBeGreaterThan(30);
+    expect(paths.filter((path) => !MADE.includes(path) && !existsSync(join(packageRoot, path)))).toEqual([]);
+    const { scripts } = JSON.parse(read('package.json'));
+    const called = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name = '']) => name);
+    expect(called.filter((name) => !(name in scripts))).toEqual([]);
+    const projects = [...text.matchAll(/--project (\w+)/g)].map(([, name = '']) => name);
+    expect(projects.filter((name) => !read('vitest.config.ts').includes(`'${name}'`))).toEqual([]);
+  });
+});
+
 describe('a decision', () => {
   it('is in force: what was replaced is told by what replaced it', () => {
     const statuses = filesIn('docs/decisions', /\.md$/).map((page) => [
