@@ -2,7 +2,7 @@ import type { PipelineName } from '../pipelines/index.js';
 import type { Lake, OpenOptions } from './library/lake.js';
 import type { RunOptions } from './library/run.js';
 import type { LakeSettings } from './library/settings.js';
-import type { RunResult } from './run/finish.js';
+import type { RunResult } from './run/publish.js';
 import type { WorldOptions } from './sandbox/world.js';
 
 // To import the package loads nothing else, reads no file and installs no handler.
@@ -12,8 +12,8 @@ export type { ColumnEntry, TableEntry } from './docs/dictionary.js';
 export type { Lake, OpenOptions, SnapshotFacts, StreamFormat } from './library/lake.js';
 export type { RunOptions } from './library/run.js';
 export type { LakeSettings } from './library/settings.js';
-export type { RunResult } from './run/finish.js';
 export type { Reporter } from './run/job.js';
+export type { RunResult } from './run/publish.js';
 export type { WorldOptions as SandboxOptions } from './sandbox/world.js';
 
 /** The embedded service while it listens. */

@@ -20,7 +20,7 @@ export async function createEmptyTables(session: Session): Promise<void> {
 /** Columns and types of every table and mart as a run publishes them, found in a new database without a snapshot. */
 export async function describeEmptyLake({ session, temp }: TemporarySession): Promise<Contents> {
   await createEmptyTables(session);
-  await runModels(session.connection, { target: temp, parquet: () => 'format parquet' });
+  await runModels(session.connection, { target: temp });
   const published = readModels().filter(({ exists }) => exists !== 'none');
   const describe = async (named: readonly { readonly name: string }[]) => {
     const described: Record<string, Pick<ManifestTable, 'columns' | 'rows'>> = {};

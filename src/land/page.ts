@@ -56,16 +56,22 @@ export interface LandedPage
   readonly prints?: PrintsPlace | undefined;
 }
 
+/** Reads the records of a page while they are landed. */
+export interface LineReader {
+  /** Takes whole lines: where each ends, and the ids of their records, NaN if a record has none. */
+  lines(lines: Uint8Array, ends: readonly number[], ids: readonly number[]): void;
+}
+
 /**
  * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
  * when the page is whole. Throws LAND_PAGE_BROKEN if the body is not a page
  * and LAND_FAILED if the file cannot be written; nothing is left on disk then.
- * @param onLines takes whole lines: where each ends, and the ids of their records
+ * @param reader reads the lines on their way to the file
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
   target: { path: string; url: string; mostRecordBytes?: number | undefined } & Pick<Stream, 'contract'>,
-  onLines?: (lines: Uint8Array, ends: readonly number[], ids: readonly number[]) => void,
+  reader?: LineReader,
 ): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
   makeFolder(dirname(target.path));
   const temporary = temporaryOf(target.path);
@@ -78,7 +84,7 @@ export async function landPage(
   let fault: unknown;
   const lines = async function* (): AsyncGenerator<Buffer> {
     const seen = (found: Buffer): Buffer[] => {
-      onLines?.(found, scanner.lineEnds, scanner.lineIds);
+      reader?.lines(found, scanner.lineEnds, scanner.lineIds);
       return found.length === 0 ? [] : [found];
     };
     try {

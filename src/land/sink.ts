@@ -45,7 +45,7 @@ function createSink(
       const file = nameOf(number);
       const seen = changes?.open(file.replace(/\.gz$/, ''));
       const target = { path: join(pass.folder, file), url: answer.url, contract, mostRecordBytes };
-      const landing = landPage(answer.body, target, seen && ((...lines) => seen.lines(...lines)));
+      const landing = landPage(answer.body, target, seen);
       const { scan, fileBytes, sha256 } = await landing.catch((error) => {
         seen?.discard();
         throw error;

@@ -33,6 +33,12 @@ type MartFacts = Pick<ModelResult, 'name' | 'key' | 'view'> & {
   readonly was?: Readonly<Record<string, string | undefined>>;
 };
 
+/** The part of a manifest that follows from the files of a snapshot. */
+export type DescribedSnapshot = Pick<
+  Manifest,
+  'schema_version' | 'lotlake_version' | 'tables' | 'marts' | 'views' | 'absent'
+>;
+
 /** A table or mart of the snapshot, before its files are counted. */
 interface Described extends Pick<MartFacts, 'name' | 'key'>, Pick<OwnTable, 'partition'> {
   readonly columns: readonly (Column & WantedColumn)[];
@@ -88,9 +94,11 @@ export async function describeSnapshot(
   snapshot: string,
   schemas: ReadonlyMap<string, TableSchema>,
   marts: readonly MartFacts[],
-  own: readonly OwnTable[] = ownTables,
-  recorded?: IdRecords,
-) {
+  {
+    own = ownTables,
+    recorded,
+  }: { readonly own?: readonly OwnTable[]; readonly recorded?: IdRecords | undefined } = {},
+): Promise<DescribedSnapshot> {
   const cut = [...schemas.values()].map(({ table, columns }) => ({ ...table, columns }));
   const stored = marts.filter(({ view }) => view === undefined);
   const names = [...cut, ...own, ...stored].map(({ name }) => name);

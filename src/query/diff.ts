@@ -66,7 +66,7 @@ async function martsIn(
   models: readonly Model[],
 ): Promise<Side> {
   const there = models.filter(({ name }) => fileSizes(folder, name).length > 0);
-  const { marts } = await describeSnapshot(connection, folder, new Map(), there, []);
+  const { marts } = await describeSnapshot(connection, folder, new Map(), there, { own: [] });
   if (there.length > 0) return { id: folder, folder, tables: marts, isWhole: false };
   const found = readdirSync(folder).slice(0, 3).join(', ') || 'nothing';
   throw new ConfigError(

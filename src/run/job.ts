@@ -16,8 +16,6 @@ import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
 import { listPasses, newId } from '../land/pass.js';
 import { readSchemas } from '../load/batch.js';
-import type { DriftReport } from '../load/drift.js';
-import type { LoadedPass } from '../load/loader.js';
 import { readModels, withFiles, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
 import { openObservers } from '../notify/observers.js';
@@ -62,7 +60,7 @@ export interface JobOptions {
   readonly everything?: boolean | undefined;
 }
 
-/** A running pipeline: its folders, its database, and what it collects for the summary. */
+/** A running pipeline: its settings, its folders, its database, and what it tells. Steps take it and do not change it. */
 export interface Job extends JobOptions {
   /** Aborted if the run is interrupted or loses its lock. */
   readonly signal: AbortSignal;
@@ -88,10 +86,7 @@ export interface Job extends JobOptions {
   readonly recorded: IdRecords | undefined;
   /** Throws LAKE_OVERTAKEN if another run has taken the lake over. */
   assertOurs(): void;
-  /** The loaded passes in order; in a rebuild those of all nights. */
-  readonly passes: LoadedPass[];
-  /** Members that the contract does not know, with the run that first reported each; null for this run. */
-  readonly drift: (DriftReport & { readonly since: string | null })[];
+  /** Makes the record of the run. */
   readonly recorder: Recorder;
   readonly clock: RunClock;
   /** This moment by the clock of the service, once an answer has told it; see {@link openClock}. */
@@ -161,7 +156,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       },
       warn: (given: string) => {
         const message = redacted(given);
-        recorder.record.warnings.push(message);
+        recorder.warned(message);
         options.reporter.warn(message);
       },
     };
@@ -190,8 +185,6 @@ export async function runJob<T extends { readonly published: boolean }>(
       assertOurs: () => {
         if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
       },
-      passes: [],
-      drift: [],
       recorder,
       clock,
       now,
@@ -204,7 +197,7 @@ export async function runJob<T extends { readonly published: boolean }>(
             if (headers !== undefined) clock.hear(headers, reporter.warn);
           },
           onRetry: (error, attempt, wait) => {
-            recorder.record.retries++;
+            recorder.retried();
             reporter.warn(
               `attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`,
             );

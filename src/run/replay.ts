@@ -10,12 +10,15 @@ import { ownTables } from '../lake/tables.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
 import type { LandedPage } from '../land/page.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
+import type { LoadedPass } from '../load/loader.js';
 import { describeSnapshot } from '../publish/publish.js';
+import { recordFingerprints } from '../reconcile/record-fingerprints.js';
 import { isFuture } from './clock.js';
-import { recordFingerprints, watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
-import { loadPass, progressOf } from './load-pass.js';
-import { type Merged, reconcileInto } from './merge.js';
+import { landedPages, type OpenPass, progressOf } from './landed-pages.js';
+import { load } from './load.js';
+import { changesSince } from './open-pass.js';
+import { type MergedNight, mergeNight } from './reconcile.js';
 
 /** The passes that one run used. */
 export interface Night {
@@ -121,33 +124,47 @@ async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void
   );
 }
 
+/** A night that was replayed. */
+export interface ReplayedNight extends MergedNight {
+  readonly passes: readonly LoadedPass[];
+}
+
 /** Loads the passes of a night and merges them with the state of the nights before. */
 export async function replay(
   job: Job,
   night: Night,
   target: string,
   base: BaseState | undefined,
-): Promise<Merged> {
+): Promise<ReplayedNight> {
   const { runId } = night;
   const stage = join(job.work, `stage-${runId}`);
   makeFolder(stage);
-  const own: Job = { ...job, stage, passes: [] };
+  const own: Job = { ...job, stage };
+  const passes: LoadedPass[] = [];
   for (const pass of night.passes) {
     const { stream, pass_id } = pass.manifest;
-    const report = progressOf(job, { ...pass, pages: [] });
     // Without a base every record is fresh, so the next night gets the fingerprints of all records.
-    const changes = stream === 'cars' ? watchChanges(job, undefined, pass_id) : undefined;
-    const walked = async () => pass.manifest;
-    const onPage = (page: LandedPage): void => report(page, pass.pages.length);
-    await loadPass(own, pass, changes, walked, onPage);
+    const changes = stream === 'cars' ? changesSince(job, undefined, pass_id) : undefined;
+    const opened = { ...pass, changes };
+    passes.push(await load(own, opened, replayedPages(job, opened)));
   }
-  const startedAt = own.passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
+  const startedAt = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
   // The shrink guard decided in that night.
-  return reconcileInto(own, { target, base, runId, startedAt, allowShrink: true });
+  const given = { target, base, runId, startedAt, allowShrink: true };
+  return { ...(await mergeNight(own, passes, given)), passes };
+}
+
+/** Yields the landed pages of a pass, and reports them. */
+async function* replayedPages(job: Job, pass: OpenPass): AsyncGenerator<LandedPage> {
+  const report = progressOf(job, { ...pass, pages: [] });
+  for await (const page of landedPages(job, pass)) {
+    report(page, pass.pages.length);
+    yield page;
+  }
 }
 
 /** Describes the state of a replayed night, so that the next night can build on it. */
-export async function sealNight(job: Job, { context }: Merged): Promise<BaseState> {
+export async function sealNight(job: Job, { context }: MergedNight): Promise<BaseState> {
   const { runId, target: folder, stage } = context;
   const fingerprints = await recordFingerprints(context);
   remove(stage);
@@ -157,8 +174,8 @@ export async function sealNight(job: Job, { context }: Merged): Promise<BaseStat
   };
   // A rebuild writes its one row of `runs` at its end.
   const own = ownTables.filter(({ name }) => name !== 'runs');
-  const { connection } = job.session;
-  const described = await describeSnapshot(connection, folder, job.schemas, [], own, job.recorded);
+  const { session, schemas, recorded } = job;
+  const described = await describeSnapshot(session.connection, folder, schemas, [], { own, recorded });
   return { folder, manifest: { ...facts, ...described } };
 }
 

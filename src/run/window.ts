@@ -6,9 +6,9 @@ import type { LoadedPass } from '../load/loader.js';
 import { MOST_MINUTES } from '../service/limits.js';
 import type { StreamName } from '../service/streams.js';
 import { isFuture } from './clock.js';
-import type { StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';
 import { askTime } from './probe.js';
+import type { StreamRequest } from './stage.js';
 
 /** Requests totals explicitly, because account defaults differ (service.md). */
 const PAGED = { simple_paginate: false } as const;

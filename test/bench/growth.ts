@@ -9,7 +9,6 @@ import { readChecks } from '../../src/model/checks.js';
 import { isTestedNightly, runDataTests } from '../../src/model/data-tests.js';
 import { readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
-import { PARQUET } from '../../src/reconcile/write.js';
 
 /** Processor seconds of each model, of the data tests of each model (`<model> tests`) and of each check. */
 export type ModelTimes = Readonly<Record<string, number>>;
@@ -33,7 +32,7 @@ export async function modelTimes(output: string): Promise<ModelTimes> {
     const { tables } = readManifest(snapshot);
     for (const [name, { partitioned }] of Object.entries(tables))
       await connection.run(viewOn(snapshot, { name, partitioned }));
-    await runModels(connection, { target, parquet: () => PARQUET, onModel: (name) => next(name) });
+    await runModels(connection, { target, onModel: (name) => next(name) });
     for (const model of readModels().filter(isTestedNightly)) {
       next(`${model.name} tests`);
       await runDataTests(connection, { models: [model], checks: [] });

@@ -48,7 +48,7 @@ export async function modelMany(
     }
     const start = performance.now();
     await inWarehouse(session, target, async (second) => {
-      await runModels(session.connection, { target, parquet: () => PARQUET, beside: [second] });
+      await runModels(session.connection, { target, beside: [second] });
       assertTests(
         await runDataTests(session.connection, {}, [second]),
         'the figure of the marts says nothing',

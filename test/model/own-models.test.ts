@@ -12,7 +12,6 @@ import { readLayer } from '../../src/model/model-files.js';
 import { selectModels } from '../../src/model/select.js';
 import { readOwnModels, runOwnModels } from '../../src/run/own-models.js';
 import { pageFiles } from '../docs/own-models-page.js';
-import { PARQUET } from './support.js';
 
 let session: Session;
 let root: string;
@@ -48,9 +47,7 @@ async function run(files: Readonly<Record<string, string>>) {
   const warnings: string[] = [];
   const target = join(root, `target-${folders}`);
   const own = await read(files);
-  const done = await runOwnModels(session.connection, own, { target, parquet: PARQUET }, (text) =>
-    warnings.push(text),
-  );
+  const done = await runOwnModels(session.connection, own, { target }, (text) => warnings.push(text));
   return { ...done, warnings };
 }
 

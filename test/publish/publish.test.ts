@@ -158,7 +158,7 @@ describe('the description of a state between two nights of a rebuild', () => {
     const state = await snapshotOf('state');
     for (const name of ['runs', 'a_mart']) rmSync(join(state, name), { recursive: true });
     const own = ownTables.filter(({ name }) => name !== 'runs');
-    const { tables, marts } = await describeSnapshot(opened.session.connection, state, schemas, [], own);
+    const { tables, marts } = await describeSnapshot(opened.session.connection, state, schemas, [], { own });
     expect(marts).toEqual({});
     expect(tables.runs).toBeUndefined();
     expect(tables.titles?.files.map(({ sha256 }) => sha256)).toEqual([undefined]);

@@ -8,7 +8,7 @@ import { allNames, readManifest } from '../../lake/manifest.js';
 import { ask } from '../../query/ask.js';
 import { type Asked, findVehicle, LOOKUP_READS } from '../../query/lookup.js';
 import { readLake } from '../../query/open-lake.js';
-import type { Lookup } from '../../run/extract-lookups.js';
+import type { Lookup } from '../../run/stage-lookups.js';
 import { schemas } from '../../service/contract/records.js';
 import { isFailure } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';

@@ -187,8 +187,7 @@ async function onDuckDB(
   for (const table of tables) await connection.run(viewOn(folder, table));
   // Spark names its files differently, and a view on the folder of a mart would read both.
   for (const { name } of computed) remove(join(target, name));
-  const parquet = () => 'format parquet, compression zstd';
-  const models = await runModels(connection, { target, parquet, models: computed });
+  const models = await runModels(connection, { target, models: computed });
   const tests = await runDataTests(connection, { models: tested, checks });
   return {
     models,

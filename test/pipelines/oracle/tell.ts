@@ -10,7 +10,7 @@ import { rebuild } from '../../../pipelines/rebuild.js';
 import type { Outcome } from '../../../src/config/lotlake-error.js';
 import { readPass } from '../../../src/land/pass.js';
 import { readModels } from '../../../src/model/model-files.js';
-import type { RunResult } from '../../../src/run/finish.js';
+import type { RunResult } from '../../../src/run/publish.js';
 import { requests } from '../../../src/service/requests.js';
 import { expectSameLake, readLake } from '../support.js';
 import { adopt, compare, conclude, expectBalance, expectSteadyLotsKept, expectTruth } from './judge.js';

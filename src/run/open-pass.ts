@@ -1,5 +1,7 @@
-import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { remove } from '../config/owned.js';
+import type { BaseState } from '../lake/base.js';
+import { Changes } from '../land/changes.js';
 import {
   changePass,
   damagedFiles,
@@ -13,8 +15,9 @@ import {
   readPass,
   reopenPass,
 } from '../land/pass.js';
-import { walkContract } from '../service/contract/node.js';
-import { type StreamName, streams } from '../service/streams.js';
+import { knownRecords } from '../reconcile/record-fingerprints.js';
+import { contractFingerprint } from '../service/contract/fingerprint.js';
+import type { StreamName } from '../service/streams.js';
 import { isFuture } from './clock.js';
 import type { Job } from './job.js';
 import { askTime } from './probe.js';
@@ -26,14 +29,6 @@ const RESUME_HOURS = 12;
 function startIn(id: string): string | undefined {
   const start = id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6.999Z');
   return start === id ? undefined : start;
-}
-
-/** Fingerprint of a contract. Pages that were checked against another contract are checked again. */
-export function contractFingerprint(stream: StreamName): string {
-  const nodes = [...walkContract(streams[stream].contract)].map(
-    (node) => `${node.path} ${node.accepts} ${node.duckdb} ${node.lexical} ${node.required}`,
-  );
-  return createHash('sha256').update(nodes.join('\n')).digest('hex').slice(0, 16);
 }
 
 /**
@@ -111,6 +106,10 @@ export function setFutureAside(job: Job): void {
     job.reporter.warn(`pass ${pass_id} of ${stream} is abandoned: ${fromFuture(pass)}`);
   }
 }
+
+/** Compares the records of a pass over vehicles with those that a state was made from. */
+export const changesSince = (job: Job, base: BaseState | undefined, passId: string): Changes =>
+  new Changes(join(job.work, 'fresh', passId), knownRecords(base));
 
 /** Opens a pass. Its start follows the clock of the service, as soon as an answer has told it. */
 function open(job: Job, request: PassRequest): Pass {
