@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { packageFile } from '../config/package-root.js';
 import type { Manifest, ManifestTable } from '../lake/manifest.js';
 import { ownColumns } from '../lake/schema.js';
-import { type LakeTable, lakeTables, ownTables } from '../lake/tables.js';
+import { type LakeTable, lakeTables, systemTables } from '../lake/tables.js';
 import { sourceOf } from '../load/column-places.js';
 import { nodeAt } from '../load/types.js';
 import { RECORDS } from '../load/views.js';
@@ -62,7 +62,7 @@ export function dictionary(contents: Contents): TableEntry[] {
     const stored = contents.tables[table.name];
     return entryOf('table', table, stored, columnsOf(table, stored));
   });
-  const own = ownTables.map(({ partition, ...table }): TableEntry => {
+  const own = systemTables.map(({ partition, ...table }): TableEntry => {
     const stored = contents.tables[table.name];
     const partitioned = partition !== undefined;
     const columns = [...table.columns, ...monthsOf(partition, stored)];

@@ -1,7 +1,7 @@
 import { identifier, type Session, type TemporarySession } from '../duck/session.js';
 import type { ManifestTable } from '../lake/manifest.js';
 import { columnsOf } from '../lake/schema.js';
-import { lakeTables, ownTables } from '../lake/tables.js';
+import { lakeTables, systemTables } from '../lake/tables.js';
 import { readSchemas } from '../load/batch.js';
 import { type Model, readModels } from '../model/model-files.js';
 import { runModels } from '../model/run-models.js';
@@ -11,7 +11,7 @@ import type { Contents } from './dictionary.js';
 export async function createEmptyTables(session: Session): Promise<void> {
   const schemas = await readSchemas(session);
   const cut = [...schemas].map(([name, { columns }]) => ({ name, columns }));
-  for (const { name, columns } of [...cut, ...ownTables]) {
+  for (const { name, columns } of [...cut, ...systemTables]) {
     const list = columns.map((column) => `${identifier(column.name)} ${column.type}`).join(', ');
     await session.connection.run(`create table ${identifier(name)} (${list})`);
   }
@@ -30,7 +30,7 @@ export async function describeEmptyLake({ session, temp }: TemporarySession): Pr
   };
   const isView = ({ exists }: Model): boolean => exists === 'view';
   return {
-    tables: await describe([...lakeTables(), ...ownTables]),
+    tables: await describe([...lakeTables(), ...systemTables]),
     marts: await describe(published.filter((model) => !isView(model))),
     views: await describe(published.filter(isView)),
   };

@@ -80,7 +80,7 @@ function readTables(): LakeTable[] {
 }
 
 /** A table that lotlake writes about its own work. */
-export type OwnTable = Readonly<(typeof ownTables)[number]>;
+export type SystemTable = Readonly<(typeof systemTables)[number]>;
 
 const ownDefinitions = z.record(
   z.string(),
@@ -102,6 +102,6 @@ const ownDefinitions = z.record(
 );
 
 /** Tables of lotlake's own, in the order of `sql/own-tables.yml`. */
-export const ownTables = Object.entries(ownDefinitions.parse(load(packageFile('sql/own-tables.yml')))).map(
+export const systemTables = Object.entries(ownDefinitions.parse(load(packageFile('sql/own-tables.yml')))).map(
   ([name, table]) => ({ ...table, name }),
 );

@@ -36,7 +36,7 @@ export async function planVacuum(connection: DuckDBConnection, layout: Layout, r
   const { snapshots } = published;
   const lake = await factsOf(connection, layout, published);
   const landed = findPasses(layout.landing);
-  const passes = landed.passes.map(({ folder, manifest }) => ({ ...manifest, folder }));
+  const passes = landed.passes.map(({ folder, record }) => ({ ...record, folder }));
   const old = [
     ...planSnapshots(snapshots, lake, retention).map((going) => ({ ...going, kind: 'snapshot' as const })),
     ...planPasses(passes, lake, retention.keepPasses).map((going) => ({ ...going, kind: 'pass' as const })),

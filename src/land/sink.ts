@@ -29,7 +29,7 @@ function createSink(
   next: () => number,
   { changes, mostRecordBytes }: SinkOptions,
 ): PageSink<LandedPage> {
-  const { contract, ascending } = streams[pass.manifest.stream];
+  const { contract, ascending } = streams[pass.record.stream];
   const landed = pass.pages.filter((page) => page.list === list);
   const taken = new Set(landed.map(({ file }) => file));
   const prefix = list === '' ? '' : `${list.replaceAll(/[^a-zA-Z0-9]+/g, '-')}.`;

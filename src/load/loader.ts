@@ -62,7 +62,7 @@ export interface StagedRecords extends LoadCounts {
 export type DatedDrift = DriftReport & { readonly since: string | null };
 
 /** A pass whose records are staged. */
-export interface LoadedPass extends StagedRecords, Pick<Pass, 'folder' | 'manifest'> {
+export interface LoadedPass extends StagedRecords, Pick<Pass, 'folder' | 'record'> {
   readonly drift: readonly DatedDrift[];
   /** The records of a pass over vehicles that are new to the lake. */
   readonly changes?: Changes | undefined;
@@ -70,7 +70,7 @@ export interface LoadedPass extends StagedRecords, Pick<Pass, 'folder' | 'manife
 
 export interface LoaderOptions {
   readonly session: Session;
-  readonly pass: Pick<Pass, 'folder' | 'manifest'>;
+  readonly pass: Pick<Pass, 'folder' | 'record'>;
   /** Columns of every table of the lake. */
   readonly schemas: ReadonlyMap<string, TableSchema>;
   readonly stage: string;
@@ -126,7 +126,7 @@ export class Loader {
   #places: ColumnPlaces | undefined;
 
   constructor(private readonly options: LoaderOptions) {
-    const { stream, pass_id } = options.pass.manifest;
+    const { stream, pass_id } = options.pass.record;
     this.#stream = streams[stream];
     this.#passId = pass_id;
     this.#drift = new Drift(options);

@@ -76,7 +76,7 @@ function inputsOf(
   const merged = new Set(manifest?.pass_ids);
   return streamNames.flatMap((name) => {
     const passes = listPasses(landing, name).filter(
-      ({ manifest: pass }) => pass.run_id === run_id || merged.has(pass.pass_id),
+      ({ record: pass }) => pass.run_id === run_id || merged.has(pass.pass_id),
     );
     if (passes.length === 0) return [];
     const pages = passes.flatMap((pass) => pass.pages);
@@ -85,7 +85,7 @@ function inputsOf(
       bytes: sumOf(pages, ({ bytes }) => bytes),
       columnMetrics: {},
     });
-    const namespace = origin ?? passes[0]?.manifest.origin ?? 'landing';
+    const namespace = origin ?? passes[0]?.record.origin ?? 'landing';
     return [{ namespace, name, inputFacets: { dataQualityMetrics } }];
   });
 }

@@ -18,7 +18,7 @@ import {
   writeManifest,
 } from '../lake/manifest.js';
 import { type Column, columnsOf, type TableSchema } from '../lake/schema.js';
-import { type OwnTable, ownTables } from '../lake/tables.js';
+import { type SystemTable, systemTables } from '../lake/tables.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import type { ModelResult } from '../model/run-models.js';
 
@@ -40,7 +40,7 @@ export type DescribedSnapshot = Pick<
 >;
 
 /** A table or mart of the snapshot, before its files are counted. */
-interface Described extends Pick<MartFacts, 'name' | 'key'>, Pick<OwnTable, 'partition'> {
+interface Described extends Pick<MartFacts, 'name' | 'key'>, Pick<SystemTable, 'partition'> {
   readonly columns: readonly (Column & WantedColumn)[];
 }
 
@@ -95,9 +95,9 @@ export async function describeSnapshot(
   schemas: ReadonlyMap<string, TableSchema>,
   marts: readonly MartFacts[],
   {
-    own = ownTables,
+    own = systemTables,
     recorded,
-  }: { readonly own?: readonly OwnTable[]; readonly recorded?: IdRecords | undefined } = {},
+  }: { readonly own?: readonly SystemTable[]; readonly recorded?: IdRecords | undefined } = {},
 ): Promise<DescribedSnapshot> {
   const cut = [...schemas.values()].map(({ table, columns }) => ({ ...table, columns }));
   const stored = marts.filter(({ view }) => view === undefined);

@@ -5,11 +5,11 @@ import { identifier, literal, row, sameKey } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { HISTORY, REJECTED } from '../lake/schema.js';
-import { ownTables } from '../lake/tables.js';
+import { systemTables } from '../lake/tables.js';
 import {
   baseRelation,
   type MergeContext,
-  ownTable,
+  systemTable,
   PARTITION_OF_PATH,
   type StoredTable,
 } from './relations.js';
@@ -48,10 +48,10 @@ export async function carryOver(
       own: [...state, ...HISTORY].map((column) => column.name),
     })),
     // Replayed passes have written their rejects again. Rejects of other passes end with their pass.
-    ...ownTables
+    ...systemTables
       .filter(({ name }) => name !== 'rejects')
       .map(({ name }) => ({
-        ...{ ...ownTable(name), isOlder, own: [] },
+        ...{ ...systemTable(name), isOlder, own: [] },
         doubtful: name === 'lot_changes' ? doubtful : 'false',
       })),
   ];

@@ -9,8 +9,8 @@ import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
 import { mergeTable, type NewRows, type TableCounts } from './merge.js';
-import { appendOwn } from './own-rows.js';
-import { isHeld, type MergeContext, ownTable, PARTITION } from './relations.js';
+import { appendToSystemTable } from './own-rows.js';
+import { isHeld, type MergeContext, systemTable, PARTITION } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
 import { bindCurrent, bindEstimates, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';
@@ -100,7 +100,7 @@ async function writeSightings(context: MergeContext): Promise<void> {
   for (const [i, rule] of ['vehicle_sightings', 'lot_sightings'].entries())
     await context.connection.run(
       `copy (from (${ruleOf(rule).sql}) order by vehicle_id, lot_id)
-       to ${literal(join(folder, `data_${i}.parquet`))} (${parquetOf(ownTable('sightings'), context)})`,
+       to ${literal(join(folder, `data_${i}.parquet`))} (${parquetOf(systemTable('sightings'), context)})`,
     );
   await bindNext(context, 'sightings');
 }
@@ -137,7 +137,7 @@ const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   let lotChanges = 0;
   if (table === 'lots') {
     await bindNext(context, 'lots');
-    lotChanges = await appendOwn(context, 'lot_changes', counts.updated > 0);
+    lotChanges = await appendToSystemTable(context, 'lot_changes', counts.updated > 0);
     killPoint('reconcile.changes-appended');
   }
   await context.connection.run(`drop table if exists run.actions_${table}`);
@@ -155,7 +155,7 @@ async function keepEstimates(context: MergeContext): Promise<string[]> {
   const append = (applies: boolean): Promise<number> => {
     // A first try may have left something.
     remove(join(target, 'given_estimates'));
-    return appendOwn(context, 'given_estimates', applies);
+    return appendToSystemTable(context, 'given_estimates', applies);
   };
   const hasThem = base !== undefined && (await bindEstimates(context, base));
   try {

@@ -49,8 +49,8 @@ export function balance(
   counts: Readonly<Record<string, TableChange>>,
   after: Manifest['tables'],
 ): Balance {
-  const streams = [...new Set(passes.map(({ manifest }) => manifest.stream))].map((stream) => {
-    const own = passes.filter(({ manifest }) => manifest.stream === stream);
+  const streams = [...new Set(passes.map(({ record }) => record.stream))].map((stream) => {
+    const own = passes.filter(({ record }) => record.stream === stream);
     return {
       stream,
       served: sumOf(own, ({ served }) => served),

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { aheadText, SKEW, secondsAhead } from '../extract/clock.js';
-import type { PassManifest } from '../land/pass.js';
+import type { PassRecord } from '../land/pass.js';
 
 /** Gets the seconds by which the machine is ahead, and the milliseconds by which a time taken before the call is late. */
 type Listener = (ahead: number, late: number) => void;
@@ -51,7 +51,7 @@ export function openClock(machine: () => Date, { allowSkew }: { readonly allowSk
 /** Whether a pass began in the future, by more than clocks may differ. Then a clock was wrong, and its order is not known. */
 export const isFuture = (
   { now }: Pick<RunClock, 'now'>,
-  { started_at }: Pick<PassManifest, 'started_at'>,
+  { started_at }: Pick<PassRecord, 'started_at'>,
 ): boolean => Date.parse(started_at) - now().getTime() > SKEW.refused * 1000;
 
 function wrongClock(ahead: number): LotlakeError {

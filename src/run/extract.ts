@@ -44,7 +44,7 @@ export interface Lists {
  */
 export async function* extract(job: Job, pass: OpenPass, requested: Lists): AsyncGenerator<LandedPage> {
   yield* landedPages(job, pass);
-  if (pass.manifest.state === 'sealed') changePass(pass.folder, { run_id: job.runId });
+  if (pass.record.state === 'sealed') changePass(pass.folder, { run_id: job.runId });
   else {
     const report = progressOf(job, pass);
     const isOneList = requested.lists.length === 1;
@@ -55,7 +55,7 @@ export async function* extract(job: Job, pass: OpenPass, requested: Lists): Asyn
       yield page;
     }
   }
-  const { stream, complete, reason } = readPass(pass.folder).manifest;
+  const { stream, complete, reason } = readPass(pass.folder).record;
   if (reason !== null)
     job.reporter.warn(
       `the pass over ${streams[stream].path} ${complete ? 'does not prove all' : 'proves no absence'}: ${reason}`,
@@ -93,7 +93,7 @@ async function* walkLists(
 
 /** Says which records of a page did not come, and which ids lie around them. */
 function warnOfUnserved(job: Job, pass: Pass, { page, unserved = [], unnamed, perPage }: LandedPage): void {
-  const { path } = streams[pass.manifest.stream];
+  const { path } = streams[pass.record.stream];
   const [low, high] = unnamed ?? [null, null];
   const around = `between ${low === null ? 'the beginning of the page' : `id ${low}`} and ${high === null ? 'its end' : `id ${high}`}`;
   for (const { position, error } of unserved)
@@ -104,7 +104,7 @@ function warnOfUnserved(job: Job, pass: Pass, { page, unserved = [], unnamed, pe
 
 /** Says which records of a page are too large to be loaded. */
 function warnOfOversized(job: Job, pass: Pass, { page, oversized = [] }: LandedPage): void {
-  const { path } = streams[pass.manifest.stream];
+  const { path } = streams[pass.record.stream];
   for (const { position, id, bytes } of oversized)
     job.reporter.warn(
       `${id === null ? `record ${position + 1}` : `id ${id}`} of ${path} (page ${page}) has ${count(bytes)} bytes, more than largestRecord allows (${job.config.largestRecord} MiB): it is rejected whole, and its vehicle stays as the lake has it; with LOTLAKE_LARGEST_RECORD=${Math.ceil(bytes / 2 ** 20)} the next run loads it`,
@@ -118,7 +118,7 @@ function warnOfOversized(job: Job, pass: Pass, { page, oversized = [] }: LandedP
  * @param among sources that were requested one by one; null if they were requested together
  */
 async function watchSources(job: Job, pass: Pass, among: readonly number[] | null = null): Promise<void> {
-  if (pass.manifest.stream !== 'cars' || pass.manifest.kind !== 'full') return;
+  if (pass.record.stream !== 'cars' || pass.record.kind !== 'full') return;
   const more = noteHidden(pass.folder, await hiddenSources(job, among));
   if (more.length === 0) return;
   job.reporter.warn(
@@ -140,11 +140,11 @@ async function* walkList(
   parameters: RequestParameters,
   sink: Source<LandedPage>['sink'],
 ): AsyncGenerator<LandedPage, WalkResult, void> {
-  const stream = streams[pass.manifest.stream];
+  const stream = streams[pass.record.stream];
   const endpoint = isScroll(job, stream) ? requests.carsScroll : stream.request;
   const shared = { client: job.client(), ...endpoint.from(parameters), sink, signal: job.signal };
   if (isScroll(job, stream)) return yield* walkScroll(shared);
-  const isFeed = stream.name === 'cars' && pass.manifest.kind === 'full';
+  const isFeed = stream.name === 'cars' && pass.record.kind === 'full';
   const isKnownBetween = isFeed ? await knownVehicles(job, list.source) : undefined;
   return yield* walk({
     ...shared,
@@ -158,10 +158,10 @@ async function* walkList(
  * Whether the list of a window moved between the runs that walked it, so that a record may have slipped into a page that
  * was landed before. Full passes notice that when they read borders again.
  */
-function hasMoved({ manifest, pages }: Pass, walked: readonly Walked[]): boolean {
+function hasMoved({ record, pages }: Pass, walked: readonly Walked[]): boolean {
   const totals = new Map(walked.map(({ list, total }) => [list.name, total]));
   const isSame = ({ list, total }: LandedPage): boolean => total !== null && total === totals.get(list);
-  return manifest.kind === 'window' && !pages.every(isSame);
+  return record.kind === 'window' && !pages.every(isSame);
 }
 
 const MOVED = 'the list moved while the pass stood still; the next window covers it';
@@ -169,7 +169,7 @@ const MOVED = 'the list moved while the pass stood still; the next window covers
 /** What the walks over all lists prove together. A window with any doubt is incomplete, and the next window covers it. */
 function endOf(pass: Pass, walked: readonly Walked[]): Omit<Parameters<typeof endPass>[1], 'run_id'> {
   const isComplete = ({ complete, reason }: WalkResult): boolean =>
-    complete && (pass.manifest.kind === 'full' || reason === null);
+    complete && (pass.record.kind === 'full' || reason === null);
   const isOneByOne = sourcesOf(walked) !== null;
   const totals = walked.map(({ total }) => total);
   const proven = hasMoved(pass, walked)

@@ -273,8 +273,8 @@ interface Asking extends Pick<Job, 'layout' | 'config'> {
 export function knownOrigin({ base, layout }: Pick<Asking, 'base' | 'layout'>): string | null {
   if (base !== undefined && base.manifest.origin !== null) return base.manifest.origin;
   const passes = listPasses(layout.landing);
-  const landed = passes.filter(({ manifest }) => manifest.state !== 'abandoned' && manifest.origin !== null);
-  return landed[0]?.manifest.origin ?? null;
+  const landed = passes.filter(({ record }) => record.state !== 'abandoned' && record.origin !== null);
+  return landed[0]?.record.origin ?? null;
 }
 
 /**

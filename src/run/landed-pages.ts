@@ -14,7 +14,7 @@ export interface OpenPass extends Pass {
 
 /** Yields the landed pages of a pass. Pages that were compared with another contract are compared with the present one. */
 export async function* landedPages(job: Job, pass: OpenPass): AsyncGenerator<LandedPage> {
-  const { stream, contract } = pass.manifest;
+  const { stream, contract } = pass.record;
   const isSame = contract === contractFingerprint(stream);
   for (const landed of pass.pages) {
     job.signal.throwIfAborted();
@@ -30,17 +30,17 @@ export async function* landedPages(job: Job, pass: OpenPass): AsyncGenerator<Lan
  */
 export function progressOf(
   { reporter, layout }: Pick<Job, 'reporter' | 'layout'>,
-  { manifest: { stream, kind, request }, pages: before }: Pass,
+  { record: { stream, kind, request }, pages: before }: Pass,
 ): (page: LandedPage, expected: number | null) => void {
   let pages = before.length;
   let records = before.reduce((sum, page) => sum + page.records, 0);
   let bytes = before.reduce((sum, page) => sum + page.bytes, 0);
   let last: number | null | undefined;
   const lastPages = (): number | null => {
-    const isLike = ({ manifest }: Pass): boolean =>
-      manifest.complete && manifest.kind === kind && isDeepStrictEqual(manifest.request, request);
+    const isLike = ({ record }: Pass): boolean =>
+      record.complete && record.kind === kind && isDeepStrictEqual(record.request, request);
     if (last === undefined)
-      last = listPasses(layout.landing, stream).findLast(isLike)?.manifest.pages ?? null;
+      last = listPasses(layout.landing, stream).findLast(isLike)?.record.pages ?? null;
     return last;
   };
   reporter.progress(stream, pages, null, records, bytes);

@@ -18,8 +18,8 @@ export async function load(job: Job, pass: OpenPass, pages: AsyncIterable<Landed
     for await (const page of pages) loader.add(page);
     const staged = await loader.finish();
     // The pages have ended, so that the pass is sealed.
-    const { manifest } = readPass(folder);
-    const loaded = { folder, manifest, ...staged, drift: await dated(job, staged.drift), changes };
+    const { record } = readPass(folder);
+    const loaded = { folder, record, ...staged, drift: await dated(job, staged.drift), changes };
     job.recorder.loaded(loaded);
     return loaded;
   } catch (error) {

@@ -42,7 +42,7 @@ export async function isNothingNew(
   );
 }
 
-function isQuiet({ manifest: { kind, complete, records, request } }: LoadedPass): boolean {
+function isQuiet({ record: { kind, complete, records, request } }: LoadedPass): boolean {
   const isShort = kind === 'window' && complete && Number(request.minutes) <= MOST_QUIET_MINUTES;
   return records === 0 && (isShort || kind === 'lookup');
 }

@@ -49,17 +49,17 @@ export async function findOrOpen(
       `${folder} is left where it is, and this run does without it: ${reason}; bring the file back, or move the folder away`,
     );
   const left = passes.filter(
-    ({ manifest }) => manifest.kind === kind && manifest.state !== 'abandoned' && !manifest.published,
+    ({ record }) => record.kind === kind && record.state !== 'abandoned' && !record.published,
   );
-  const ageOf = ({ manifest }: Pass): number => job.now().getTime() - Date.parse(manifest.started_at);
+  const ageOf = ({ record }: Pass): number => job.now().getTime() - Date.parse(record.started_at);
   const isResumable = (pass: Pass): boolean =>
-    !isFuture(job, pass.manifest) && ageOf(pass) < RESUME_HOURS * 3_600_000;
+    !isFuture(job, pass.record) && ageOf(pass) < RESUME_HOURS * 3_600_000;
   // A wrong clock must not set a good pass aside.
   if (!left.every(isResumable)) await askTime(job);
   const starts = [
     ...passes
-      .filter(({ manifest }) => manifest.kind === 'full' && manifest.published && !isFuture(job, manifest))
-      .map(({ manifest }) => manifest.started_at),
+      .filter(({ record }) => record.kind === 'full' && record.published && !isFuture(job, record))
+      .map(({ record }) => record.started_at),
     // An unreadable pass may have been published, so it is left alone.
     ...unreadable.flatMap(({ pass_id }) => startIn(pass_id) ?? []),
   ];
@@ -67,9 +67,9 @@ export async function findOrOpen(
   let found: Pass | undefined;
   for (const pass of left.reverse()) {
     // A later full pass covers this one. Reconcile keeps what later windows and lookups saw.
-    const isNewest = pass.manifest.started_at > newest;
-    const isSame = isSameRequest(pass.manifest, query, job.now());
-    let reason = isFuture(job, pass.manifest)
+    const isNewest = pass.record.started_at > newest;
+    const isSame = isSameRequest(pass.record, query, job.now());
+    let reason = isFuture(job, pass.record)
       ? fromFuture(pass)
       : isSame
         ? 'left behind, and older than a later full pass or than 12 hours'
@@ -80,18 +80,18 @@ export async function findOrOpen(
     }
     if (found?.folder === pass.folder) continue;
     abandon(job, pass, reason);
-    job.reporter.warn(`pass ${pass.manifest.pass_id} of ${stream} is abandoned: ${reason}`);
+    job.reporter.warn(`pass ${pass.record.pass_id} of ${stream} is abandoned: ${reason}`);
   }
   if (found === undefined) {
     const origin = job.config.origin ?? null;
     return open(job, { stream, run_id: job.runId, origin, kind, request: query, contract });
   }
-  job.reporter.step('resume', `pass ${found.manifest.pass_id} of ${stream} with ${found.pages.length} pages`);
+  job.reporter.step('resume', `pass ${found.record.pass_id} of ${stream} with ${found.pages.length} pages`);
   return found;
 }
 
-const fromFuture = ({ manifest }: Pass): string =>
-  `it began in the future (${manifest.started_at}), by a clock that was wrong; its list is read again`;
+const fromFuture = ({ record }: Pass): string =>
+  `it began in the future (${record.started_at}), by a clock that was wrong; its list is read again`;
 
 /**
  * Abandons the unpublished passes from the future that no request of this run came upon, such as one over the catalog, so
@@ -99,9 +99,9 @@ const fromFuture = ({ manifest }: Pass): string =>
  */
 export function setFutureAside(job: Job): void {
   for (const pass of listPasses(job.layout.landing)) {
-    const { state, published, pass_id, stream, run_id } = pass.manifest;
+    const { state, published, pass_id, stream, run_id } = pass.record;
     const isUsed = published || run_id === job.runId;
-    if (state === 'abandoned' || isUsed || !isFuture(job, pass.manifest)) continue;
+    if (state === 'abandoned' || isUsed || !isFuture(job, pass.record)) continue;
     abandon(job, pass, fromFuture(pass));
     job.reporter.warn(`pass ${pass_id} of ${stream} is abandoned: ${fromFuture(pass)}`);
   }
@@ -131,11 +131,11 @@ async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
     remove(path);
   }
   const left = readPass(pass.folder);
-  const { manifest, pages } = left;
-  if (manifest.state === 'sealed' && isWhole(left)) return left;
-  const hasGap = 'limit' in manifest.request && pages.some(({ page }, i) => page !== i + 1);
-  if ((manifest.kind !== 'full' && manifest.state === 'sealed') || hasGap) return undefined;
-  return manifest.state === 'sealed' ? reopenPass(left) : left;
+  const { record, pages } = left;
+  if (record.state === 'sealed' && isWhole(left)) return left;
+  const hasGap = 'limit' in record.request && pages.some(({ page }, i) => page !== i + 1);
+  if ((record.kind !== 'full' && record.state === 'sealed') || hasGap) return undefined;
+  return record.state === 'sealed' ? reopenPass(left) : left;
 }
 
 /** Ends a pass of this or an earlier run as abandoned. */
@@ -149,7 +149,7 @@ export function abandon(job: Job, pass: Pass, reason: string): void {
  * earlier, so it covers everything a new window would.
  */
 function isSameRequest(
-  { request, kind, state, started_at }: Pass['manifest'],
+  { request, kind, state, started_at }: Pass['record'],
   wanted: PassRequest['request'],
   now: Date,
 ): boolean {

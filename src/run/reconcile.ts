@@ -7,7 +7,7 @@ import { readIds } from '../lake/snapshots.js';
 import { endPass, landedPassIds, listPasses } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { count, counted } from '../query/printable.js';
-import { type ClosingRow, writeOwn, writeRejects } from '../reconcile/own-rows.js';
+import { type ClosingRow, writeSystemTable, writeRejects } from '../reconcile/own-rows.js';
 import { type Merged, mergeStaged } from '../reconcile/reconcile.js';
 import { recordFingerprints } from '../reconcile/record-fingerprints.js';
 import type { MergeContext } from '../reconcile/relations.js';
@@ -95,8 +95,8 @@ function assertReadable({ config }: Job, passes: readonly LoadedPass[]): void {
   );
   if (unread.length === 0) return;
   const shares = unread.map(
-    ({ manifest, rejected, records }) =>
-      `${count(rejected)} of ${count(records)} records of ${manifest.stream}`,
+    ({ record, rejected, records }) =>
+      `${count(rejected)} of ${count(records)} records of ${record.stream}`,
   );
   throw new LotlakeError('RECONCILE_REJECTS', `${shares.join(', ')} cannot be read and were rejected whole`, {
     outcome: 'held',
@@ -118,13 +118,13 @@ export async function mergeNight(
 ): Promise<MergedNight> {
   makeFolder(given.target);
   const { connection, connect, alone } = job.session;
-  const cars = loaded.find(({ manifest }) => manifest.stream === 'cars');
+  const cars = loaded.find(({ record }) => record.stream === 'cars');
   const context: MergeContext = {
     ...given,
     ...{ connection, connect, alone, stage: job.stage, passes: loaded },
     ...{ schemas: job.schemas, recorded: job.recorded },
     snapshot: job.runId,
-    seenAt: cars?.manifest.started_at ?? given.startedAt,
+    seenAt: cars?.record.started_at ?? given.startedAt,
     shrinkGuard: job.config.shrinkGuard,
     mostRecordBytes: job.config.largestRecord << 20,
   };
@@ -132,7 +132,7 @@ export async function mergeNight(
   for (const warning of merged.warnings) job.reporter.warn(warning);
   await writePasses(job, context);
   await writeRejects(context, landedPassIds(job.layout.landing));
-  await writeOwn(context, 'closings', closings);
+  await writeSystemTable(context, 'closings', closings);
   killPoint('reconcile.own-tables-written');
   return { ...merged, context };
 }
@@ -144,14 +144,14 @@ async function writePasses(job: Job, context: MergeContext): Promise<void> {
     base === undefined ? [] : await readIds(connection, base.folder, 'passes', 'pass_id'),
   );
   const abandoned = listPasses(job.layout.landing).filter(
-    ({ manifest }) => manifest.state === 'abandoned' && !known.has(manifest.pass_id),
+    ({ record }) => record.state === 'abandoned' && !known.has(record.pass_id),
   );
-  const passes = [...loaded, ...abandoned].map(({ manifest: { request, drift, ...pass } }) => ({
+  const passes = [...loaded, ...abandoned].map(({ record: { request, drift, ...pass } }) => ({
     ...pass,
     request: JSON.stringify(request),
     drift: JSON.stringify(drift),
   }));
-  await writeOwn(context, 'passes', passes);
+  await writeSystemTable(context, 'passes', passes);
 }
 
 /**
@@ -160,5 +160,5 @@ async function writePasses(job: Job, context: MergeContext): Promise<void> {
  */
 export async function writeRuns(job: Job, context: MergeContext, counts: Merged['counts']): Promise<void> {
   job.recorder.merged(counts);
-  await writeOwn(context, 'runs', job.recorder.rows(job.base?.manifest.run_id));
+  await writeSystemTable(context, 'runs', job.recorder.rows(job.base?.manifest.run_id));
 }

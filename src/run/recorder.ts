@@ -178,12 +178,12 @@ export function openRecorder({
     warned(message) {
       record.warnings.push(message);
     },
-    loaded({ manifest, loaded, rejected, rejectedValues, drift }) {
-      record.records += manifest.records;
-      record.loaded += loaded;
-      record.rejected += rejected;
-      record.rejected_values += rejectedValues;
-      record.drift.push(...drift.map(({ stream, path, since }) => ({ stream, path, since })));
+    loaded(pass) {
+      record.records += pass.record.records;
+      record.loaded += pass.loaded;
+      record.rejected += pass.rejected;
+      record.rejected_values += pass.rejectedValues;
+      record.drift.push(...pass.drift.map(({ stream, path, since }) => ({ stream, path, since })));
     },
     merged(counts) {
       const numbers = Object.entries(counts).map(

@@ -6,7 +6,7 @@ import type { BaseState } from '../lake/base.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
-import { ownTables } from '../lake/tables.js';
+import { systemTables } from '../lake/tables.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
 import type { LandedPage } from '../land/page.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
@@ -84,11 +84,11 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
   const { passes, unreadable } = findPasses(job.layout.landing);
   for (const pass of unreadable) leaveOut(job, pass, known);
   for (const pass of passes) {
-    const { state, published, pass_id, run_id, pages, started_at } = pass.manifest;
+    const { state, published, pass_id, run_id, pages, started_at } = pass.record;
     // The lake was not made from a night that was never published.
     if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
     // A start that follows the clock of the service is right, so that it is this machine that is behind.
-    if (pass.manifest.clock_ahead === null && isFuture(job, pass.manifest)) {
+    if (pass.record.clock_ahead === null && isFuture(job, pass.record)) {
       job.reporter.warn(
         `${pass.folder} is set aside: it began in the future (${started_at}), by a clock that was wrong; what the published snapshot knows of it is carried over`,
       );
@@ -101,7 +101,7 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
     byRun.set(run_id, [...(byRun.get(run_id) ?? []), pass]);
   }
   const started = (passes: readonly Pass[]): string =>
-    passes.map((pass) => pass.manifest.started_at).sort()[0] ?? '';
+    passes.map((pass) => pass.record.started_at).sort()[0] ?? '';
   return [...byRun]
     .map(([runId, passes]) => ({ runId, passes }))
     .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
@@ -142,13 +142,13 @@ export async function replay(
   const own: Job = { ...job, stage };
   const passes: LoadedPass[] = [];
   for (const pass of night.passes) {
-    const { stream, pass_id } = pass.manifest;
+    const { stream, pass_id } = pass.record;
     // Without a base every record is fresh, so the next night gets the fingerprints of all records.
     const changes = stream === 'cars' ? changesSince(job, undefined, pass_id) : undefined;
     const opened = { ...pass, changes };
     passes.push(await load(own, opened, replayedPages(job, opened)));
   }
-  const startedAt = passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
+  const startedAt = passes[0]?.record.started_at ?? job.startedAt.toISOString();
   // The shrink guard decided in that night.
   const given = { target, base, runId, startedAt, allowShrink: true };
   return { ...(await mergeNight(own, passes, given)), passes };
@@ -173,7 +173,7 @@ export async function sealNight(job: Job, { context }: MergedNight): Promise<Bas
     ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [], last_pass_at: {} },
   };
   // A rebuild writes its one row of `runs` at its end.
-  const own = ownTables.filter(({ name }) => name !== 'runs');
+  const own = systemTables.filter(({ name }) => name !== 'runs');
   const { session, schemas, recorded } = job;
   const described = await describeSnapshot(session.connection, folder, schemas, [], { own, recorded });
   return { folder, manifest: { ...facts, ...described } };

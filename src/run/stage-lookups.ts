@@ -2,7 +2,7 @@ import type { Answer } from '../extract/client.js';
 import { asPage } from '../extract/one-record.js';
 import { instant } from '../extract/page-sink.js';
 import type { LandedPage } from '../land/page.js';
-import { endPass, noteAnswer, type PassManifest, syncPass } from '../land/pass.js';
+import { endPass, noteAnswer, type PassRecord, syncPass } from '../land/pass.js';
 import { sinksOf } from '../land/sink.js';
 import type { LoadedPass } from '../load/loader.js';
 import { isFailure } from '../service/errors.js';
@@ -20,7 +20,7 @@ export interface Lookup {
 }
 
 /** The lookups that brought no record, by name: the service answered 404, or the key lacks the source. */
-export type Unanswered = ReadonlyMap<string, PassManifest['answers'][string]>;
+export type Unanswered = ReadonlyMap<string, PassRecord['answers'][string]>;
 
 /**
  * Requests single vehicles and loads the answers as a pass of kind `lookup`. Such a pass proves no absence. An unpublished
@@ -35,14 +35,14 @@ export async function stageLookups(
   const found = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
   const pass = { ...found, changes: undefined };
   const loaded = await load(job, pass, lookUp(job, pass, lookups));
-  return { passes: [loaded], unanswered: new Map(Object.entries(loaded.manifest.answers)) };
+  return { passes: [loaded], unanswered: new Map(Object.entries(loaded.record.answers)) };
 }
 
 /** Yields the landed answers of a pass, then each as it is landed. After the last lookup the pass is sealed. */
 async function* lookUp(job: Job, pass: OpenPass, lookups: readonly Lookup[]): AsyncGenerator<LandedPage> {
   yield* landedPages(job, pass);
   const client = job.client();
-  const answers = new Map(Object.entries(pass.manifest.answers));
+  const answers = new Map(Object.entries(pass.record.answers));
   const landed = new Set(pass.pages.map((page) => page.list));
   const sinkOf = sinksOf(pass, { mostRecordBytes: job.config.largestRecord << 20 });
   const report = (): void =>
@@ -69,7 +69,7 @@ async function* lookUp(job: Job, pass: OpenPass, lookups: readonly Lookup[]): As
 }
 
 /** The outcome of a lookup that failed. Rethrows an error that is not about this vehicle. */
-function answerOf(error: unknown): PassManifest['answers'][string] {
+function answerOf(error: unknown): PassRecord['answers'][string] {
   if (isFailure(error, 'SERVICE_NOT_FOUND')) return 'missing';
   if (isFailure(error, 'SERVICE_SOURCE_REFUSED')) return 'refused';
   throw error;

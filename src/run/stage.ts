@@ -45,7 +45,7 @@ async function stagePass(job: Job, name: StreamName, request: StreamRequest): Pr
   job.client();
   const wanted = parametersOf(job, stream, request);
   const found = await findOrOpen(job, name, request.kind, requestRecord(wanted, request));
-  const changes = name === 'cars' ? changesSince(job, job.base, found.manifest.pass_id) : undefined;
+  const changes = name === 'cars' ? changesSince(job, job.base, found.record.pass_id) : undefined;
   const pass = { ...found, changes };
   killPoint('extract.pass-opened');
   const parameters = withPageSizeOf(pass, wanted);
@@ -58,7 +58,7 @@ async function stagePass(job: Job, name: StreamName, request: StreamRequest): Pr
     if (error instanceof LoadError) noteFailedLoad(job, pass, error);
     const restart = (warning: string, changed: Partial<StreamRequest>) => {
       abandon(job, pass, messageOf(error));
-      discardStaged(job.stage, pass.manifest.pass_id);
+      discardStaged(job.stage, pass.record.pass_id);
       job.reporter.warn(warning);
       return stagePass(job, name, { ...request, ...changed });
     };
@@ -103,7 +103,7 @@ function parametersOf(job: Job, stream: Stream, request: StreamRequest): Request
 }
 
 /** A resumed pass keeps its page size, whatever is configured now. */
-function withPageSizeOf({ manifest: { request } }: Pass, wanted: RequestParameters): RequestParameters {
+function withPageSizeOf({ record: { request } }: Pass, wanted: RequestParameters): RequestParameters {
   const { per_page: _, limit: __, ...rest } = wanted;
   const size = Object.entries(request).filter(([name]) => name === 'per_page' || name === 'limit');
   return { ...rest, ...Object.fromEntries(size) };

@@ -61,7 +61,7 @@ describe('records in the shapes of the real ones', () => {
   afterAll(() => folder.remove());
 
   it('are all loaded, without a reject and without drift', () => {
-    expect(result.passes.map((pass) => [pass.manifest.stream, pass.loaded, pass.rejected])).toEqual([
+    expect(result.passes.map((pass) => [pass.record.stream, pass.loaded, pass.rejected])).toEqual([
       ['cars', 6, 0],
       ['archived_lots', 3, 0],
     ]);

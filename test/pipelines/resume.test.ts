@@ -195,7 +195,7 @@ describe('a run starts anew if its records would not match the landed ones:', ()
       const output = await afterFirstNight();
       const warnings = await twice(output, nightly, 3, next);
       expect(warnings.join()).toMatch(/pass .* of cars is abandoned: left behind by another request/);
-      const states = listPasses(join(output, 'landing'), 'cars').map(({ manifest: { state } }) => state);
+      const states = listPasses(join(output, 'landing'), 'cars').map(({ record: { state } }) => state);
       expect(states.sort()).toEqual(['abandoned', 'sealed', 'sealed']);
     },
     120_000,
@@ -233,7 +233,7 @@ describe('a lookup that is not saved', () => {
     const left = folders().filter(
       (name) => name !== night && existsSync(join(landing, 'cars', name, 'pass.json')),
     );
-    const kinds = listPasses(landing, 'cars').map(({ manifest: { kind } }) => kind);
+    const kinds = listPasses(landing, 'cars').map(({ record: { kind } }) => kind);
     expect([left.length, ...kinds.sort()]).toEqual([1, 'full', 'window']);
   }, 120_000);
 });

@@ -97,9 +97,9 @@ afterAll(async () => {
 /** Pages and lookups that a run left in landing, as requests to the service. */
 function landedIn(output: string): Set<string> {
   const passes = streamNames.flatMap((stream) => listPasses(join(output, 'landing'), stream));
-  const left = passes.filter(({ manifest: { published, state } }) => !published && state !== 'abandoned');
+  const left = passes.filter(({ record: { published, state } }) => !published && state !== 'abandoned');
   return new Set(
-    left.flatMap(({ manifest: { kind, stream }, pages }) =>
+    left.flatMap(({ record: { kind, stream }, pages }) =>
       pages.map(({ list, page }) => {
         if (kind === 'lookup') return `/cars/${list}`;
         return `${stream === 'cars' ? '/cars' : '/archived-lots'} ${stream === 'cars' || stream === 'archived_lots' ? page : stream}`;

@@ -127,7 +127,7 @@ async function mirrorRun(
 function machineReadable({ manifest, passes, tests, ...rest }: RunResult, isQuiet: boolean): object {
   const tables = Object.entries({ ...manifest.tables, ...manifest.marts });
   const listed = {
-    passes: passes.map(({ manifest: pass, folder: _, changes: __, lists: ___, ...counts }) => ({
+    passes: passes.map(({ record: pass, folder: _, changes: __, lists: ___, ...counts }) => ({
       ...pass,
       ...counts,
     })),

@@ -113,7 +113,7 @@ export function checkSpace({ output }: Config, freeBytes: DoctorContext['freeByt
   const lake = sumOf(Object.values(allTables(manifest)), ({ bytes }) => bytes);
   const landing = sumOf(streamNames, (stream) => {
     const passes = findPasses(layout.landing, stream).passes;
-    const last = passes.findLast(({ manifest: { kind, state } }) => kind === 'full' && state === 'sealed');
+    const last = passes.findLast(({ record: { kind, state } }) => kind === 'full' && state === 'sealed');
     return sumOf(last?.pages ?? [], ({ fileBytes }) => fileBytes);
   });
   const text = `${formatBytes(free)} free; a run takes up to ${formatBytes(2 * lake + landing)}: a snapshot of ${formatBytes(lake)}, pages of ${formatBytes(landing)}, and as much as a snapshot for spilled data`;
@@ -156,8 +156,8 @@ export function checkLake(config: Config): Finding {
 /** Finds passes that the next run continues, and passes that it cannot read. */
 export function checkLanding({ output }: Config): Finding {
   const { passes, unreadable } = findPasses(layoutOf(output).landing);
-  const open = passes.filter(({ manifest }) => manifest.state === 'open');
-  const names = open.map(({ manifest, pages }) => `${manifest.stream} (${count(pages.length)} pages)`);
+  const open = passes.filter(({ record }) => record.state === 'open');
+  const names = open.map(({ record, pages }) => `${record.stream} (${count(pages.length)} pages)`);
   const going = open.length === 0 ? '' : `; the next run goes on with the open ones: ${names.join(', ')}`;
   const text = `${count(passes.length)} passes${going}`;
   if (unreadable.length === 0) return { text };

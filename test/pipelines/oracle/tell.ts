@@ -162,7 +162,7 @@ const isReread = ({ answers }: Walk): boolean =>
  * were in flight together. The last answer for a page is the last one of its name in the ledger.
  */
 function asReceived({ output }: Stage, { passes }: RunResult, answers: readonly Answer[]): Answer[] {
-  const passId = passes.find(({ manifest }) => manifest.stream === 'cars')?.manifest.pass_id ?? '';
+  const passId = passes.find(({ record }) => record.stream === 'cars')?.record.pass_id ?? '';
   const folder = join(output, 'landing', 'cars', passId);
   // A run that got no record leaves no pass.
   if (!existsSync(folder)) return [...answers];
