@@ -65,7 +65,9 @@ export async function pushedSource(
 function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>, computed: ReadonlySet<string>) {
   const published = Object.entries(marts).filter(([mart]) => !computed.has(mart));
   return [...Object.entries(tables), ...published].map(([name, { columns, files }]) => ({
-    ...{ name, columns, partitioned: files.some((file) => partitionOf(file) !== '') },
+    name,
+    columns,
+    partitioned: files.some((file) => partitionOf(file) !== ''),
   }));
 }
 

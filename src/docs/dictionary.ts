@@ -64,9 +64,8 @@ export function dictionary(contents: Contents): TableEntry[] {
   });
   const own = systemTables.map(({ partition, ...table }): TableEntry => {
     const stored = contents.tables[table.name];
-    const partitioned = partition !== undefined;
     const columns = [...table.columns, ...monthsOf(partition, stored)];
-    return { ...table, ...{ partitioned, kind: 'table', rows: stored?.rows ?? 0, columns } };
+    return { ...table, kind: 'table', rows: stored?.rows ?? 0, columns };
   });
   const published = modellingOf(contents).models.filter(({ exists }) => exists !== 'none');
   const marts = published.map((model) => {

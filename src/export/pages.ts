@@ -55,8 +55,10 @@ function readme({ request, manifest, createdAt, tables }: ExportFacts): string {
       `| ${name} | ${grain} | ${count(rows)} | ${columns.length} | ${files.length} | ${count(bytes)} |`,
   );
   return fillText(about.page, {
-    ...{ version, created: createdAt },
-    ...{ snapshot: manifest.snapshot_id, published: manifest.created_at },
+    version,
+    created: createdAt,
+    snapshot: manifest.snapshot_id,
+    published: manifest.created_at,
     contents: lines.join('\n'),
     filters: filters(request),
     opening: opening(request.format, tables).join('\n\n'),

@@ -27,7 +27,8 @@ export function listSnapshots(layout: Layout) {
     .map((id) => {
       const folder = join(layout.snapshots, id);
       return {
-        ...{ id, folder },
+        id,
+        folder,
         /** Whether it has a manifest, readable or not. A run writes the manifest last. */
         isSealed: existsSync(join(folder, 'manifest.json')),
         /** Undefined if there is none or it cannot be read. */

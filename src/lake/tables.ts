@@ -94,7 +94,9 @@ const ownDefinitions = z.record(
       .record(z.string(), z.tuple([z.string(), z.string(), z.literal('internal').optional()]))
       .transform((columns) =>
         Object.entries(columns).map(([name, [type, description, internal]]) => ({
-          ...{ name, type, description },
+          name,
+          type,
+          description,
           ...(internal === undefined ? {} : { internal: true as const }),
         })),
       ),

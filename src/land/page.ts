@@ -149,9 +149,13 @@ export async function readPage(
 export function factsOf(scan: PageScan) {
   const { records, bytes, largestRecord, oversized, ids } = scan;
   return {
-    ...{ records, bytes, largestRecord },
+    records,
+    bytes,
+    largestRecord,
     ...(oversized.length === 0 ? {} : { oversized }),
-    ...{ firstId: finite(ids[0]), lastId: finite(ids.at(-1)), unnamed: unnamedIn(ids) },
+    firstId: finite(ids[0]),
+    lastId: finite(ids.at(-1)),
+    unnamed: unnamedIn(ids),
     // Records that repeat an earlier id; unreadable ids do not count.
     repeats: ids.length - new Set(ids).size - Math.max(0, ids.filter(Number.isNaN).length - 1),
     digest: digestOf(ids, bytes),

@@ -69,10 +69,7 @@ export interface Pass {
   readonly pages: readonly LandedPage[];
 }
 
-export type PassRequest = Pick<
-  PassRecord,
-  'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'
->;
+export type PassRequest = Pick<PassRecord, 'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'>;
 
 /** An id of a run or pass, which begins with its start, such as `20261118T020000Z-0a1b2c`. */
 export const newId = (start: Date): string =>
@@ -83,8 +80,16 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
   const folder = join(landing, request.stream, passId);
   makeFolder(folder);
   const record = passSchema.parse({
-    ...{ pass_id: passId, ...request, state: 'open', reason: null, complete: false },
-    ...{ started_at: now.toISOString(), ended_at: null, total: null, published: false, unproven: [] },
+    pass_id: passId,
+    ...request,
+    state: 'open',
+    reason: null,
+    complete: false,
+    started_at: now.toISOString(),
+    ended_at: null,
+    total: null,
+    published: false,
+    unproven: [],
     ...sumsOf([]),
   });
   writeRecord(folder, record);

@@ -52,7 +52,13 @@ function createSink(
       });
       taken.add(file);
       const page: LandedPage = {
-        ...{ list, page: number, file, seq: next(), fileBytes, sha256, ...factsOf(scan) },
+        list,
+        page: number,
+        file,
+        seq: next(),
+        fileBytes,
+        sha256,
+        ...factsOf(scan),
         ...(answer.unserved === undefined ? {} : { unserved: answer.unserved }),
         prints: seen === undefined ? undefined : keepPrints(pass.folder, seen.prints),
         requestedAt,

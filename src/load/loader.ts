@@ -217,7 +217,11 @@ export class Loader {
     );
     const files = (await Promise.all(ready)).filter((file) => file.kept > 0);
     return {
-      ...{ stream: this.#stream, learned, files, stage, name },
+      stream: this.#stream,
+      learned,
+      files,
+      stage,
+      name,
       largestRecord: Math.max(...pages.map((page) => page.largestRecord)),
       isSmall: this.#bytesOf(pages) < SMALL_BATCH_BYTES,
       isMended: files.some((file) => file.isMended),

@@ -26,7 +26,10 @@ export function rowCode(others: Partial<ReturnType<typeof rowRules>> = {}): stri
   // Descriptions of a table do not change its rows.
   const cut = tables.map((table) => ({
     ...table,
-    ...{ sql: stagedSql(table), description: '', grain: '', columns: {} },
+    sql: stagedSql(table),
+    description: '',
+    grain: '',
+    columns: {},
   }));
   return jsonHash([rules, SCHEMA_VERSION, flattenFunctions, cut]);
 }

@@ -69,7 +69,9 @@ export async function vacuumMirror(given: Vacuuming) {
   const unnamed = planObjects(objects, named, now());
   const removed = await removeAll(unnamed, switched, vacuuming);
   return {
-    ...{ place: store.place, snapshots: removals, objects: removed.length },
+    place: store.place,
+    snapshots: removals,
+    objects: removed.length,
     bytes: removed.reduce((sum, name) => sum + (objects.get(name)?.bytes ?? 0), 0),
     kept: { snapshots: kept.length, objects: objects.size - removed.length },
   };

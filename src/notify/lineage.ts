@@ -104,7 +104,8 @@ function outputsOf(manifest: Manifest | undefined, { config, tests }: Context, f
       ({ name, type, description }) => ({ name, type, description }),
     );
     return {
-      ...{ namespace, name },
+      namespace,
+      name,
       facets: {
         ...(table && { schema: facet('SchemaDatasetFacet', '1-1-1', { fields }) }),
         ...(assertions.length > 0 && {
@@ -113,7 +114,9 @@ function outputsOf(manifest: Manifest | undefined, { config, tests }: Context, f
       },
       outputFacets: table && {
         outputStatistics: facet('OutputStatisticsOutputDatasetFacet', '1-0-2', {
-          ...{ rowCount: table.rows, size: table.bytes, fileCount: table.files.length },
+          rowCount: table.rows,
+          size: table.bytes,
+          fileCount: table.files.length,
         }),
       },
     };

@@ -20,8 +20,20 @@ export function noticeOf(record: RunRecord, alarms: readonly Alarm[], on: readon
   return {
     text: [sentence(record), ...alarms.map((alarm) => `alarm: ${alarmLine(alarm)}`)].join('\n'),
     run: {
-      ...{ run_id, pipeline, origin, outcome, exit_code, error, snapshot_id, started_at, ended_at },
-      ...{ records, loaded, rejected, version, alarms },
+      run_id,
+      pipeline,
+      origin,
+      outcome,
+      exit_code,
+      error,
+      snapshot_id,
+      started_at,
+      ended_at,
+      records,
+      loaded,
+      rejected,
+      version,
+      alarms,
     },
   };
 }

@@ -116,8 +116,11 @@ export async function describeSnapshot(
   const described = (tables: readonly Described[]) =>
     Object.fromEntries(tables.map((table) => [table.name, describeTable(table, files, recorded)]));
   return {
-    ...{ schema_version: SCHEMA_VERSION, lotlake_version: version },
-    ...{ tables: described([...cut, ...own]), marts: described(computed), views },
+    schema_version: SCHEMA_VERSION,
+    lotlake_version: version,
+    tables: described([...cut, ...own]),
+    marts: described(computed),
+    views,
     ...(recorded === undefined ? {} : absentIn(recorded, new Set(names))),
   };
 }
@@ -132,7 +135,8 @@ function describeTable(
   if (files.length === 0) throw new LotlakeError('PUBLISH_FAILED', `the snapshot has no file of ${name}`);
   return {
     ...giveIds(columns, recordIn(recorded, name), partition !== undefined),
-    ...{ key: [...key], partitioned: partition !== undefined },
+    key: [...key],
+    partitioned: partition !== undefined,
     rows: files.reduce((sum, file) => sum + file.rows, 0),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     files,

@@ -56,7 +56,9 @@ export async function sideOf(
 }
 
 const snapshotIn = (folder: string): Side => ({
-  ...{ id: basename(folder), folder, isWhole: true },
+  id: basename(folder),
+  folder,
+  isWhole: true,
   tables: allTables(readManifest(folder)),
 });
 
@@ -192,7 +194,9 @@ async function countChanges(connection: DuckDBConnection, joined: string, column
   const [added = 0, removed = 0, changed = 0, ...byColumn] = Object.values(counts).map(Number);
   const changes = columns.map(({ name }, i) => ({ name, rows: byColumn[i] ?? 0 }));
   return {
-    ...{ added, removed, changed },
+    added,
+    removed,
+    changed,
     columns: changes.filter((column) => column.rows > 0).sort((one, other) => other.rows - one.rows),
   };
 }

@@ -54,17 +54,23 @@ const estimated = z.object({
   is_offered: z.boolean(),
   /** Why there is no estimate or interval, or a caution about it. */
   note: z.string().nullable(),
-  ...{ low_80: amount, low_50: amount, high_50: amount, high_80: amount },
+  low_80: amount,
+  low_50: amount,
+  high_50: amount,
+  high_80: amount,
   /** Why there is no interval. */
   interval_reason: z.string().nullable(),
   /** Trusted or asking price, if the lot has one. */
   price: amount,
   /** Buy Now price of a lot on offer, and the share of sold lots with such a price that were sold for it. */
-  ...{ buy_now: amount, buy_now_share: amount },
+  buy_now: amount,
+  buy_now_share: amount,
   /** Whether the reading of the odometer is usable, or why not; where the model year comes from. */
-  ...{ odometer: z.string().nullable(), year_origin: z.string().nullable() },
+  odometer: z.string().nullable(),
+  year_origin: z.string().nullable(),
   /** What state and branch, and the seller, multiply the estimate by; null for a car that is no lot. */
-  ...{ place_factor: amount, seller_factor: amount },
+  place_factor: amount,
+  seller_factor: amount,
   /** What moves the estimate most against the average lot. */
   drivers: z.array(z.object({ factor: z.string(), amount: z.number() })),
 });
@@ -120,7 +126,7 @@ async function carWorth(lake: Lake, given: Car): Promise<Value> {
   const damage = await groupOf(connection, currency, 'damage', given.damage);
   const title = await groupOf(connection, currency, 'title', given.title);
   const car = `${year} ${given.make} ${given.model}`;
-  const values = { ...{ currency, now, car, make, model, year }, km, damage, title };
+  const values = { currency, now, car, make, model, year, km, damage, title };
   const [found] = await ask(connection, 'value/car', values);
   if (found === undefined) throw notFound('the lake has no auction price of this make');
   return valued(lake, found);
@@ -133,7 +139,7 @@ async function valued(lake: Lake, row: Row) {
   const kind = Object(row.kind) as Kind;
   const { market, currency, make, domain, vehicle, ...others } = kind;
   const [accuracy = null] = await ask(connection, 'value/accuracy', { market, currency, make });
-  const alike = { ...{ market, currency, make }, ...others, estimate: value.estimate };
+  const alike = { market, currency, make, ...others, estimate: value.estimate };
   return {
     ...value,
     market: String(market),

@@ -10,8 +10,8 @@ import {
   castColumns,
   emptyOf,
   type MergeContext,
-  systemTable,
   type StoredTable,
+  systemTable,
 } from './relations.js';
 import { applyRules } from './rules.js';
 import { columnsInFile, isSameShape, parquetOf, writeEmpty } from './write.js';
@@ -132,7 +132,11 @@ const earlierFiles = ({ base }: MergeContext, table: string): readonly LakeFile[
  * Writes a small table of lotlake's own: the rows of the last snapshot and the new rows. A new row replaces the old one of
  * its key. Members of a row that are not columns of the table are left out. Throws RECONCILE_FAILED if a row lacks a column.
  */
-export function writeSystemTable(context: MergeContext, name: string, fresh: readonly object[]): Promise<void> {
+export function writeSystemTable(
+  context: MergeContext,
+  name: string,
+  fresh: readonly object[],
+): Promise<void> {
   const { columns } = systemTable(name);
   const lacking = columns.find((column) => fresh.some((row) => !(column.name in row)));
   // DuckDB would read a missing member as null.

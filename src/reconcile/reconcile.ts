@@ -10,7 +10,7 @@ import { lakeTables } from '../lake/tables.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
 import { mergeTable, type NewRows, type TableCounts } from './merge.js';
 import { appendToSystemTable } from './own-rows.js';
-import { isHeld, type MergeContext, systemTable, PARTITION } from './relations.js';
+import { isHeld, type MergeContext, PARTITION, systemTable } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
 import { bindCurrent, bindEstimates, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';

@@ -106,7 +106,10 @@ function failedRuns(layout: Layout): Alarm[] {
     const { code = last.outcome, message } = last.error ?? {};
     return [
       {
-        ...{ pipeline: label(pipeline), started_at: last.started_at, subject: 'run', metric: 'failing_runs' },
+        pipeline: label(pipeline),
+        started_at: last.started_at,
+        subject: 'run',
+        metric: 'failing_runs',
         what: `the run ${endedText(last)}${nothing}${before}: ${label(code)}`,
         ...(message === undefined ? {} : { detail: clip(printable(message), 200) }),
       },
@@ -143,7 +146,10 @@ function leftOutModels(layout: Layout, { run_id, pipeline, created_at, own }: Ma
   const run = leftOut.length === 0 ? undefined : readRuns(layout).find((each) => each.run_id === run_id);
   const started_at = run?.started_at ?? created_at;
   return leftOut.map(({ name, reason }) => ({
-    ...{ pipeline, started_at, subject: `your model ${name}`, metric: 'left_out' },
+    pipeline,
+    started_at,
+    subject: `your model ${name}`,
+    metric: 'left_out',
     what: 'it is left out of the snapshot',
     detail: clip(printable(reason), 200),
   }));

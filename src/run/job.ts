@@ -111,7 +111,10 @@ export async function runJob<T extends { readonly published: boolean }>(
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
   const lock = await lockLake(layout, {
-    ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
+    pipeline,
+    now: new Date(),
+    lease: config.lease,
+    signal: options.signal,
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
   }).catch(async (error: unknown) => {

@@ -39,8 +39,7 @@ export function progressOf(
   const lastPages = (): number | null => {
     const isLike = ({ record }: Pass): boolean =>
       record.complete && record.kind === kind && isDeepStrictEqual(record.request, request);
-    if (last === undefined)
-      last = listPasses(layout.landing, stream).findLast(isLike)?.record.pages ?? null;
+    if (last === undefined) last = listPasses(layout.landing, stream).findLast(isLike)?.record.pages ?? null;
     return last;
   };
   reporter.progress(stream, pages, null, records, bytes);

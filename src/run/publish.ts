@@ -111,8 +111,16 @@ export async function publish(job: Job, state: State, marts: Marts): Promise<Run
   });
   killPoint('job.published');
   return resultOf(job, {
-    ...{ published: true, snapshot: folder, manifest, passes, counts, lotChanges: state.lotChanges },
-    ...{ balance: accounts, files, models, tests },
+    published: true,
+    snapshot: folder,
+    manifest,
+    passes,
+    counts,
+    lotChanges: state.lotChanges,
+    balance: accounts,
+    files,
+    models,
+    tests,
   });
 }
 
@@ -127,10 +135,16 @@ export async function keepCurrent(job: Job, passes: readonly LoadedPass[]): Prom
     for (const pass of passes) removePass(pass.folder);
   });
   return resultOf(job, {
-    ...{ published: false, snapshot: folder, manifest, passes, counts: {}, lotChanges: 0 },
+    published: false,
+    snapshot: folder,
+    manifest,
+    passes,
+    counts: {},
+    lotChanges: 0,
     balance: balance(job, passes, {}, manifest.tables),
     files: { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 },
-    ...{ models: [], tests: [] },
+    models: [],
+    tests: [],
   });
 }
 

@@ -7,7 +7,7 @@ import { readIds } from '../lake/snapshots.js';
 import { endPass, landedPassIds, listPasses } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { count, counted } from '../query/printable.js';
-import { type ClosingRow, writeSystemTable, writeRejects } from '../reconcile/own-rows.js';
+import { type ClosingRow, writeRejects, writeSystemTable } from '../reconcile/own-rows.js';
 import { type Merged, mergeStaged } from '../reconcile/reconcile.js';
 import { recordFingerprints } from '../reconcile/record-fingerprints.js';
 import type { MergeContext } from '../reconcile/relations.js';
@@ -95,8 +95,7 @@ function assertReadable({ config }: Job, passes: readonly LoadedPass[]): void {
   );
   if (unread.length === 0) return;
   const shares = unread.map(
-    ({ record, rejected, records }) =>
-      `${count(rejected)} of ${count(records)} records of ${record.stream}`,
+    ({ record, rejected, records }) => `${count(rejected)} of ${count(records)} records of ${record.stream}`,
   );
   throw new LotlakeError('RECONCILE_REJECTS', `${shares.join(', ')} cannot be read and were rejected whole`, {
     outcome: 'held',
@@ -121,8 +120,13 @@ export async function mergeNight(
   const cars = loaded.find(({ record }) => record.stream === 'cars');
   const context: MergeContext = {
     ...given,
-    ...{ connection, connect, alone, stage: job.stage, passes: loaded },
-    ...{ schemas: job.schemas, recorded: job.recorded },
+    connection,
+    connect,
+    alone,
+    stage: job.stage,
+    passes: loaded,
+    schemas: job.schemas,
+    recorded: job.recorded,
     snapshot: job.runId,
     seenAt: cars?.record.started_at ?? given.startedAt,
     shrinkGuard: job.config.shrinkGuard,

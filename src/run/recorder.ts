@@ -111,16 +111,19 @@ export function openRecorder({
   const killed = token === undefined ? [] : (orWarn(() => settleKilled(layout, before)) ?? []);
   const began = now().toISOString();
   const record: RunRecord = {
-    ...{ run_id: runId, attempt: 1 + (before.at(-1)?.attempt ?? 0), pipeline, version },
-    ...{
-      lake_id: lakeId ?? null,
-      origin: config.origin ?? null,
-      outcome: 'running',
-      exit_code: null,
-      error: null,
-      snapshot_id: null,
-    },
-    ...{ started_at: began, updated_at: began, ended_at: null },
+    run_id: runId,
+    attempt: 1 + (before.at(-1)?.attempt ?? 0),
+    pipeline,
+    version,
+    lake_id: lakeId ?? null,
+    origin: config.origin ?? null,
+    outcome: 'running',
+    exit_code: null,
+    error: null,
+    snapshot_id: null,
+    started_at: began,
+    updated_at: began,
+    ended_at: null,
     process: { pid: process.pid, host: hostname(), token: token ?? '' },
     settings: [...settings],
     limits: {
@@ -129,8 +132,20 @@ export function openRecorder({
       reject_alarm: config.rejectAlarm,
       estimate_alarm: config.estimateAlarm,
     },
-    ...{ stages: [], requests: {}, retries: 0, records: 0, loaded: 0, rejected: 0, rejected_values: 0 },
-    ...{ drift: [], counts: {}, tests: null, warnings: [], held: [], failing: [], disk: null },
+    stages: [],
+    requests: {},
+    retries: 0,
+    records: 0,
+    loaded: 0,
+    rejected: 0,
+    rejected_values: 0,
+    drift: [],
+    counts: {},
+    tests: null,
+    warnings: [],
+    held: [],
+    failing: [],
+    disk: null,
   };
   let written = Number.NEGATIVE_INFINITY;
   const write = (): void => {

@@ -169,8 +169,14 @@ export async function sealNight(job: Job, { context }: MergedNight): Promise<Bas
   const fingerprints = await recordFingerprints(context);
   remove(stage);
   const facts = {
-    ...{ run_id: runId, snapshot_id: runId, pipeline: 'rebuild', fingerprints },
-    ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [], last_pass_at: {} },
+    run_id: runId,
+    snapshot_id: runId,
+    pipeline: 'rebuild',
+    fingerprints,
+    created_at: job.now().toISOString(),
+    origin: null,
+    pass_ids: [],
+    last_pass_at: {},
   };
   // A rebuild writes its one row of `runs` at its end.
   const own = systemTables.filter(({ name }) => name !== 'runs');

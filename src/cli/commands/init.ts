@@ -18,7 +18,8 @@ export const init = command({
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
       throw new LotlakeError('SHARE_PLACE', `${path} exists; it stays as it is`, {
-        ...{ outcome: 'usage', cause: error },
+        outcome: 'usage',
+        cause: error,
         hint: 'lotlake init --force replaces it',
       });
     }

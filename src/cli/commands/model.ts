@@ -46,7 +46,9 @@ export const model = command({
       type: 'string',
       describe: 'folder, or for Spark a URL, to write the marts to (default models/<id> beside the lake)',
     },
-    ...{ endpoint, region, 'path-style': pathStyle },
+    endpoint,
+    region,
+    'path-style': pathStyle,
   },
   async run({ mirror, engine, select, snapshot, to, endpoint, region, pathStyle, print, input }, effects) {
     const config = readConfig({ ...input, publish: { to: mirror, endpoint, region, pathStyle } }, effects);
@@ -73,8 +75,13 @@ export const model = command({
       const { models, tests } = await run(connection, chosen, source, target, config, effects);
       const seconds = (performance.now() - started) / 1000;
       const result = {
-        ...{ engine, snapshot_id: source.id, path: target, seconds },
-        ...{ models, left_out: chosen.leftOut, tests },
+        engine,
+        snapshot_id: source.id,
+        path: target,
+        seconds,
+        models,
+        left_out: chosen.leftOut,
+        tests,
       };
       print(result, () => text(result));
       assertTests(

@@ -87,7 +87,10 @@ export const run = command({
       { ...machineReadable(result, quiet === true), report: report ?? null, mirror: mirror.pushed ?? null },
       () =>
         summarize(result, {
-          ...{ report, mirror: mirror.text, cwd: effects.cwd, called: calledAs(effects.env) },
+          report,
+          mirror: mirror.text,
+          cwd: effects.cwd,
+          called: calledAs(effects.env),
           flag: flagsOf(config, input, effects),
           length: quiet === true ? 'line' : verbose === true ? 'long' : 'short',
         }),

@@ -61,7 +61,11 @@ async function statusOf(config: Config, now: Date, most: number | null) {
     runs: records,
     disk: diskIn(config, records),
     passes: passes.map(({ record: { stream, pass_id, state, kind, complete, started_at }, pages }) => ({
-      ...{ stream, pass_id, state, kind, complete },
+      stream,
+      pass_id,
+      state,
+      kind,
+      complete,
       pages: pages.length,
       records: sumOf(pages, ({ records }) => records),
       started_at,
@@ -76,7 +80,10 @@ function publishedIn(snapshot: string | undefined) {
   const { snapshot_id, pipeline, created_at } = manifest;
   const tables = Object.values(allTables(manifest));
   return {
-    ...{ snapshot, snapshot_id, pipeline, created_at },
+    snapshot,
+    snapshot_id,
+    pipeline,
+    created_at,
     rows: sumOf(tables, ({ rows }) => rows),
     bytes: sumOf(tables, ({ bytes }) => bytes),
     last_full_pass: manifest.last_pass_at.cars ?? null,

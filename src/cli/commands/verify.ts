@@ -54,7 +54,9 @@ async function examine(
 function manifestProblem(folder: string, error: LotlakeError): Problem {
   const torn = tornManifest(join(folder, 'manifest.json'));
   return {
-    ...{ table: 'snapshot', file: 'manifest.json', check: 'readable' },
+    table: 'snapshot',
+    file: 'manifest.json',
+    check: 'readable',
     expected: 'a manifest that can be read',
     found: torn ?? error.message,
     ...tornIf(torn !== undefined),
@@ -95,7 +97,9 @@ async function dataTests(connection: DuckDBConnection, folder: string, manifest:
     results.filter((result) => result.failures > 0 && result.severity === severity).map(problemOf);
   const broken = notRun.map(
     ({ name, error }): Problem => ({
-      ...{ table: name, file: null, check: 'test' },
+      table: name,
+      file: null,
+      check: 'test',
       expected: 'a test that runs',
       found: error.message,
     }),
@@ -106,7 +110,9 @@ async function dataTests(connection: DuckDBConnection, folder: string, manifest:
 function problemOf({ model, test, failures, sample }: TestResult): Problem {
   const isCheck = model === 'checks';
   return {
-    ...{ table: isCheck ? test : model, file: null, check: 'test' },
+    table: isCheck ? test : model,
+    file: null,
+    check: 'test',
     expected: isCheck ? 'no row' : test,
     found: `${failures} rows, such as ${JSON.stringify(sample[0])}`,
   };
