@@ -1,3 +1,4 @@
+import { beside } from '../src/beyond/beside.js';
 import { ConfigError } from '../src/config/lotlake-error.js';
 import { literal, rows } from '../src/duck/session.js';
 import { globRelation } from '../src/lake/files.js';
@@ -21,7 +22,7 @@ const MOST_LOOKUPS = 3;
  * looked up. The outcome of each lookup is recorded, so that no vehicle is looked up forever.
  */
 export function closing(options: JobOptions): Promise<RunResult> {
-  return runJob('closing', options, async (job) => {
+  return runJob('closing', { beside, ...options }, async (job) => {
     const open = await findOpen(job);
     job.reporter.step('extract', `${open.length} vehicles without a trusted final price or a known lot`);
     const lookups = open.map(({ vehicle_id }) => ({

@@ -1,3 +1,4 @@
+import { beside } from '../src/beyond/beside.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { model } from '../src/run/model.js';
 import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
@@ -10,7 +11,7 @@ import { archiveRequest, changesRequest } from '../src/run/window.js';
  * no absence, so nothing is archived as absent.
  */
 export function incremental(options: JobOptions): Promise<RunResult> {
-  return runJob('incremental', options, async (job) => {
+  return runJob('incremental', { beside, ...options }, async (job) => {
     const cars = await stage(job, 'cars', await changesRequest(job));
     const archive = await stage(job, 'archived_lots', await archiveRequest(job));
 

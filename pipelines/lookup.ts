@@ -1,3 +1,4 @@
+import { beside } from '../src/beyond/beside.js';
 import { removeLeftLookups } from '../src/lake/leftovers.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { model } from '../src/run/model.js';
@@ -11,7 +12,7 @@ import { errorFromAnswer } from '../src/service/errors.js';
  * nothing in landing.
  */
 export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResult> {
-  return runJob('lookup', options, async (job) => {
+  return runJob('lookup', { beside, ...options }, async (job) => {
     try {
       const { passes, unanswered } = await stageLookups(job, [lookup]);
       const answer = unanswered.get(lookup.name);

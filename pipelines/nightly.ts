@@ -1,3 +1,4 @@
+import { beside } from '../src/beyond/beside.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { model } from '../src/run/model.js';
 import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
@@ -8,7 +9,7 @@ import { archiveRequest, CARS, minutesSince } from '../src/run/window.js';
 
 /** The nightly job: a full pass over the feed, the archive since the last night, the statistics; then publish. */
 export function nightly(options: JobOptions): Promise<RunResult> {
-  return runJob('nightly', options, async (job) => {
+  return runJob('nightly', { beside, ...options }, async (job) => {
     const { sources, referenceDays } = job.config;
     const cars = await stage(job, 'cars', { kind: 'full', parameters: CARS, sources });
     const archive = await stage(job, 'archived_lots', await archiveRequest(job));

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { beside } from '../src/beyond/beside.js';
 import type { BaseState } from '../src/lake/base.js';
 import type { LoadedPass } from '../src/load/loader.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
@@ -15,7 +16,7 @@ import { laterTimes, passTimes } from '../src/run/window.js';
  * carries over the rows of the published snapshot whose passes landing no longer holds.
  */
 export function rebuild(options: JobOptions): Promise<RunResult> {
-  return runJob('rebuild', options, async (job) => {
+  return runJob('rebuild', { beside, ...options }, async (job) => {
     job.reporter.step('check', 'the published snapshot against its checksums');
     const carriers = await findCarriers(job);
     const nights = await landedNights(job, carriers);

@@ -1,3 +1,4 @@
+import { beside } from '../src/beyond/beside.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
 import { model } from '../src/run/model.js';
 import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
@@ -6,7 +7,7 @@ import { stageReference } from '../src/run/stage-reference.js';
 
 /** Walks the catalog and the reference lists of the service, and publishes them with the rest of the lake. */
 export function reference(options: JobOptions): Promise<RunResult> {
-  return runJob('reference', options, async (job) => {
+  return runJob('reference', { beside, ...options }, async (job) => {
     const passes = await stageReference(job, { everything: options.everything ?? false });
     const state = await reconcile(job, passes);
     if (state === undefined) return keepCurrent(job, passes);

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { count, counted, megabytes, sumOf } from '../query/printable.js';
+import { count, counted, megabytes, sumOf } from '../config/printable.js';
 import { gridOf } from '../query/table.js';
 import type { RunResult } from '../run/publish.js';
 import { type Lines, textOf } from './command.js';

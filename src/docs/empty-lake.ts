@@ -3,9 +3,9 @@ import type { ManifestTable } from '../lake/manifest.js';
 import { columnsOf } from '../lake/schema.js';
 import { lakeTables, systemTables } from '../lake/tables.js';
 import { readSchemas } from '../load/batch.js';
+import type { Contents } from '../model/dictionary.js';
 import { type Model, readModels } from '../model/model-files.js';
 import { runModels } from '../model/run-models.js';
-import type { Contents } from './dictionary.js';
 
 /** Creates every lake table, empty, with its real columns. */
 export async function createEmptyTables(session: Session): Promise<void> {

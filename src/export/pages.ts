@@ -1,10 +1,10 @@
 import { load } from 'js-yaml';
 import { z } from 'zod';
 import { packageFile, version } from '../config/package-root.js';
-import { type ColumnEntry, columnCells, markdownTable, markdownText } from '../docs/dictionary.js';
+import { count, fillText } from '../config/printable.js';
 import type { Manifest } from '../lake/manifest.js';
+import { type ColumnEntry, columnCells, markdownTable, markdownText } from '../model/dictionary.js';
 import { csvLine } from '../query/csv.js';
-import { count, fillText } from '../query/printable.js';
 import type { ExportedTable } from './data-files.js';
 import { type ExportRequest, exportFormats } from './request.js';
 

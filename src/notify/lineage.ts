@@ -3,14 +3,14 @@ import { join, parse } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../config/config.js';
 import { append, ownNamed } from '../config/owned.js';
+import { sumOf } from '../config/printable.js';
 import { isUrl } from '../config/problems.js';
-import { dictionary } from '../docs/dictionary.js';
 import { layoutOf } from '../lake/layout.js';
 import { allTables, type Manifest, manifestIn } from '../lake/manifest.js';
 import type { RunRecord } from '../lake/run-records.js';
 import { listPasses } from '../land/pass.js';
 import type { TestFailures } from '../model/data-tests.js';
-import { sumOf } from '../query/printable.js';
+import { dictionary } from '../model/dictionary.js';
 import { streamNames } from '../service/streams.js';
 import { post } from './post.js';
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
+import { counted } from '../config/printable.js';
 import { type RunRecord, reasonOf } from '../lake/run-records.js';
-import { counted } from '../query/printable.js';
 import { type Alarm, alarmLine, endedText } from '../report/alarms.js';
 import { instant } from '../report/format.js';
 

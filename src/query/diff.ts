@@ -33,7 +33,7 @@ const WRITTEN: ReadonlySet<string> = new Set(['run_id', 'changed_at']);
 
 /**
  * Finds the side that a text names: `current`, the id of a snapshot, a folder of a snapshot or of `lotlake model`, or a
- * time. Throws SHARE_*, LAKE_* or ConfigError if there is no such side.
+ * time. Throws QUERY_*, LAKE_* or ConfigError if there is no such side.
  * @param models marts that a folder of `lotlake model` may hold
  */
 export async function sideOf(

@@ -5,7 +5,7 @@ import {
   type DuckDBValueConverter,
   StatementType,
 } from '@duckdb/node-api';
-import { failQuery, type ReadQuery } from './read-only.js';
+import { failQuery, type ReadQuery } from '../model/read-only.js';
 
 /** Columns of a result, with DuckDB's names of their types. */
 export type Columns = readonly { readonly name: string; readonly type: string }[];
@@ -26,7 +26,7 @@ async function begin(connection: DuckDBConnection, sql: string): Promise<DuckDBR
   return prepared.stream();
 }
 
-/** Starts a query. Throws SHARE_QUERY with DuckDB's message, now or when rows are read. */
+/** Starts a query. Throws QUERY_FAILED with DuckDB's message, now or when rows are read. */
 export async function openResult(connection: DuckDBConnection, query: Pick<ReadQuery, 'sql' | 'select'>) {
   const result = await begin(connection, query.sql).catch(failQuery);
   const columns: Columns = result

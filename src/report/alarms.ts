@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
+import { clip, count, counted, megabytes, printable, sumOf } from '../config/printable.js';
 import type { Row } from '../duck/session.js';
 import { driftIn } from '../lake/drift.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
@@ -7,7 +8,6 @@ import type { Manifest } from '../lake/manifest.js';
 import { freeBytes, growthOf, type RunRecord, readRuns, unresolvedRuns } from '../lake/run-records.js';
 import { ask } from '../query/ask.js';
 import { type Reading, readLake } from '../query/open-lake.js';
-import { clip, count, counted, megabytes, printable, sumOf } from '../query/printable.js';
 import { dateOf, instant, label, percent, unique } from './format.js';
 
 /** Something that somebody should look at. */

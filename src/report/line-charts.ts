@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
+import { numberOrNull } from '../config/printable.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { numberOrNull } from '../query/printable.js';
 import { type Drawing, draw, type LegendItem, type Mark, markOf, REFERENCE, type Size } from './draw.js';
 import { dateOf, list, month, unique } from './format.js';
 

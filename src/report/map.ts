@@ -1,8 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { packageFile } from '../config/package-root.js';
+import { counted } from '../config/printable.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { counted } from '../query/printable.js';
 import { type Drawing, draw, type LegendItem } from './draw.js';
 
 /** Prices of a place against national prices, from light to dark. Without a figure the dot is hollow. */

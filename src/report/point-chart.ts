@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
+import { numberOrNull } from '../config/printable.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { numberOrNull } from '../query/printable.js';
 import { type Drawing, draw, markOf, REFERENCE } from './draw.js';
 import { seriesOf } from './line-charts.js';
 

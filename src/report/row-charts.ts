@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
+import { clip, counted, numberOrNull } from '../config/printable.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { clip, counted, numberOrNull } from '../query/printable.js';
 import { type Drawing, draw, markOf, REFERENCE, type Size } from './draw.js';
 
 /**

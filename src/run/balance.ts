@@ -1,8 +1,8 @@
 import { LotlakeError } from '../config/lotlake-error.js';
+import { sumOf } from '../config/printable.js';
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables } from '../lake/tables.js';
 import type { LoadedPass } from '../load/loader.js';
-import { sumOf } from '../query/printable.js';
 import type { TableChange } from '../reconcile/reconcile.js';
 import type { Job } from './job.js';
 

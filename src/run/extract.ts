@@ -1,4 +1,5 @@
 import { killPoint } from '../config/kill-point.js';
+import { count } from '../config/printable.js';
 import { rows } from '../duck/session.js';
 import type { Source, WalkResult } from '../extract/page-sink.js';
 import { walkScroll } from '../extract/scroll.js';
@@ -8,7 +9,6 @@ import { indexAbove } from '../land/fingerprints.js';
 import type { LandedPage } from '../land/page.js';
 import { changePass, endPass, noteHidden, type Pass, readPass, syncPass } from '../land/pass.js';
 import { sinksOf } from '../land/sink.js';
-import { count } from '../query/printable.js';
 import { vehicleIds } from '../reconcile/record-fingerprints.js';
 import { enumerations } from '../service/contract/enumerations.js';
 import { isFailure } from '../service/errors.js';

@@ -18,7 +18,7 @@ import { listPasses, newId } from '../land/pass.js';
 import { readSchemas } from '../load/batch.js';
 import { readModels, withFiles, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
-import { openObservers } from '../notify/observers.js';
+import type { Beside } from './beside.js';
 import { openClock, type RunClock } from './clock.js';
 import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder, recordUnbegun } from './recorder.js';
@@ -54,6 +54,8 @@ export interface JobOptions {
   readonly signal?: AbortSignal | undefined;
   /** Runs after a successful run, once the lake is free: a push. Returns its error if it fails. */
   readonly after?: () => Promise<unknown>;
+  /** What stands beside the run; nothing by default. */
+  readonly beside?: Beside | undefined;
   /** Models and checks to run; those of `sql` by default. */
   readonly modelling?: Partial<Modelling>;
   /** `reference`: walk into catalog entries without a vehicle in the feed, too. Default false. */
@@ -108,6 +110,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   const clock = openClock(options.now ?? (() => new Date()), config);
   const { now } = clock;
   const layout = layoutOf(config.output);
+  const observers = await options.beside?.observe(options);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
   const lock = await lockLake(layout, {
@@ -118,20 +121,19 @@ export async function runJob<T extends { readonly published: boolean }>(
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
   }).catch(async (error: unknown) => {
-    throw await recordUnbegun({ ...options, now, pipeline }, error);
+    throw await recordUnbegun({ ...options, now, pipeline }, error, observers);
   });
   killPoint('job.locked');
   const began = currentSnapshot(layout);
   const runId = newId(now());
   const recorder = openRecorder({ ...options, now, pipeline, runId, token: lock.token, lakeId: lock.lakeId });
   clock.whenKnown((_, late) => recorder.shift(late));
-  const observers = openObservers(options);
   const folder = join(layout.work, runId);
   const target = join(layout.snapshots, runId);
   let session: Session | undefined;
   let client: Client | undefined;
   try {
-    observers.begun(recorder);
+    observers?.begun(recorder);
     assertMemory(config.memory);
     const models = withFiles(
       withOwnSeeds(modelling?.models ?? readModels(), config.seeds),
@@ -233,7 +235,7 @@ export async function runJob<T extends { readonly published: boolean }>(
         recorder.fail(error);
         recorder.close();
       }
-      await observers.ended(recorder);
+      await observers?.ended(recorder);
     }
   }
 }

@@ -1,16 +1,16 @@
 import { killPoint } from '../config/kill-point.js';
-import { dictionary } from '../docs/dictionary.js';
+import { sumOf } from '../config/printable.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { allTables, type Manifest } from '../lake/manifest.js';
 import { mendViews } from '../lake/views.js';
 import { assertTests, isTestedNightly, runDataTests, type TestResult } from '../model/data-tests.js';
+import { dictionary } from '../model/dictionary.js';
 import { keepFailedRows } from '../model/failed-rows.js';
 import { earlierNames } from '../model/mart-files.js';
 import { readModels } from '../model/model-files.js';
 import { type ModelResult, runModels } from '../model/run-models.js';
 import { type DescribedSnapshot, describeSnapshot, syncSnapshot } from '../publish/publish.js';
 import { commentViews, inWarehouse } from '../publish/warehouse.js';
-import { sumOf } from '../query/printable.js';
 import type { Job } from './job.js';
 import { runOwnModels } from './own-models.js';
 import type { State } from './reconcile.js';

@@ -3,8 +3,6 @@ import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { killPoint } from '../config/kill-point.js';
 import { messageOf } from '../config/lotlake-error.js';
-import { dictionary } from '../docs/dictionary.js';
-import { writeLocalMetadata } from '../iceberg/local.js';
 import type { BaseState } from '../lake/base.js';
 import { compareFiles, type FileUse } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
@@ -175,16 +173,16 @@ async function orWarn({ reporter }: Job, warning: string, work: () => void | Pro
  * A snapshot is sound without metadata, so a failure only warns.
  */
 async function writeIceberg(job: Job, last: BaseState): Promise<void> {
-  const { config, layout } = job;
+  const { config, layout, beside } = job;
   const { connection } = job.session;
-  if (!config.iceberg) return;
+  if (!config.iceberg || beside === undefined) return;
   await orWarn(
     job,
     'Iceberg metadata could not be written; the data files are sound, and the next run writes it again',
     async () => {
       const { kept } = await findPublished(connection, layout);
       const before = kept.filter(({ id }) => id !== last.manifest.snapshot_id);
-      await writeLocalMetadata(connection, [...before, last], dictionary(last.manifest));
+      await beside.describe(connection, [...before, last]);
     },
   );
 }

@@ -1,12 +1,12 @@
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { makeFolder } from '../config/owned.js';
+import { count, counted } from '../config/printable.js';
 import type { BaseState } from '../lake/base.js';
 import type { Manifest } from '../lake/manifest.js';
 import { readIds } from '../lake/snapshots.js';
 import { endPass, landedPassIds, listPasses } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
-import { count, counted } from '../query/printable.js';
 import { type ClosingRow, writeRejects, writeSystemTable } from '../reconcile/own-rows.js';
 import { type Merged, mergeStaged } from '../reconcile/reconcile.js';
 import { recordFingerprints } from '../reconcile/record-fingerprints.js';

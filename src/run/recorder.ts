@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Config, InForce } from '../config/config.js';
 import { exitCodes, LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { version } from '../config/package-root.js';
+import { sumOf } from '../config/printable.js';
 import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
 import { currentId, layoutOf } from '../lake/layout.js';
 import {
@@ -17,9 +18,8 @@ import {
 import { newId } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import type { TestFailures } from '../model/data-tests.js';
-import { openObservers } from '../notify/observers.js';
-import { sumOf } from '../query/printable.js';
 import type { TableChange } from '../reconcile/reconcile.js';
+import type { Observers } from './beside.js';
 import { describeError } from './describe-error.js';
 
 /** Milliseconds after which the progress of a stage is written again. */
@@ -283,11 +283,12 @@ function rowOf({ error, disk, limits, settings, stages, requests, counts, drift,
 export async function recordUnbegun(
   run: Omit<RecorderOptions, 'runId' | 'token'>,
   error: unknown,
+  observers: Observers | undefined,
 ): Promise<unknown> {
   const recorder = openRecorder({ ...run, runId: newId(run.now()) });
   const cause = recorder.fail(error);
   recorder.close();
-  await openObservers(run).ended(recorder);
+  await observers?.ended(recorder);
   return cause;
 }
 

@@ -6,13 +6,13 @@ import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { readConfig } from '../../src/config/config.js';
 import { own } from '../../src/config/owned.js';
-import { dictionary } from '../../src/docs/dictionary.js';
 import { openTemporarySession } from '../../src/duck/session.js';
 import { writeLocalMetadata } from '../../src/iceberg/local.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { hasManifest, listSnapshots } from '../../src/lake/snapshots.js';
 import { landPage } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
+import { dictionary } from '../../src/model/dictionary.js';
 import { syncSnapshot } from '../../src/publish/publish.js';
 import { streams } from '../../src/service/streams.js';
 import { modelTimes, processorSeconds } from './growth.js';
@@ -167,9 +167,7 @@ const tasks: Record<Task, () => Promise<void>> = {
     const walked = (Date.parse(cars.ended_at) - Date.parse(cars.started_at)) / 1000;
     const since = (instant: number): number => (ended - instant) / 1000;
     // The small lists come last, also at one request a second.
-    const after = since(
-      Math.max(...result.passes.map(({ record }) => Date.parse(record.ended_at ?? ''))),
-    );
+    const after = since(Math.max(...result.passes.map(({ record }) => Date.parse(record.ended_at ?? ''))));
     const text = `${since(Date.parse(cars.ended_at)).toFixed(1)} s after the last page of /cars, ${walked.toFixed(0)} s of pages`;
     report(after, cars.bytes, text);
   },

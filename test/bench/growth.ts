@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/config/package-root.js';
-import { markdownTable } from '../../src/docs/dictionary.js';
 import { openSession } from '../../src/duck/session.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { viewOn } from '../../src/lake/views.js';
 import { readChecks } from '../../src/model/checks.js';
 import { isTestedNightly, runDataTests } from '../../src/model/data-tests.js';
+import { markdownTable } from '../../src/model/dictionary.js';
 import { readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
 

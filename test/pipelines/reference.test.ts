@@ -212,11 +212,7 @@ describe('nights over the catalog and the reference lists', () => {
     let sent = sandbox.requests.length;
     const { result } = await stage.night();
     expect(catalogAsked(sandbox, sent)).toEqual([]);
-    expect(result.passes.map((pass) => pass.record.stream)).toEqual([
-      'cars',
-      'archived_lots',
-      'statistics',
-    ]);
+    expect(result.passes.map((pass) => pass.record.stream)).toEqual(['cars', 'archived_lots', 'statistics']);
     const kept = await stage.lake();
     for (const table of Object.keys(expected))
       expect(rowsOf(kept, table), table).toEqual(rowsOf(lake, table));

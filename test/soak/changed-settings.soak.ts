@@ -153,7 +153,7 @@ it('50 randomly killed runs are resumed under another setting, with the result o
     const round = `${name}, killed after ${Math.round(ms)} ms (${signal}), then with ${JSON.stringify(env)}, ${landed.size} pages landed`;
     const again = await lotlake(args(output), service(), output, env).ended;
     // If the export was complete before it was killed, it blocks the second export.
-    if (again.code !== 0) expect(again.err, round).toContain('SHARE_EXPORT_EXISTS');
+    if (again.code !== 0) expect(again.err, round).toContain('EXPORT_EXISTS');
     expect(
       askedSince(service(), since).filter((page) => landed.has(page)),
       round,

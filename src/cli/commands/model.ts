@@ -6,6 +6,7 @@ import { type Config, readConfig } from '../../config/config.js';
 import { quoted, readFolder } from '../../config/folder.js';
 import { ConfigError, messageOf } from '../../config/lotlake-error.js';
 import { ownNamed, remove } from '../../config/owned.js';
+import { count, counted } from '../../config/printable.js';
 import { viewOn } from '../../lake/views.js';
 import { readChecks } from '../../model/checks.js';
 import { assertTests, runDataTests } from '../../model/data-tests.js';
@@ -14,13 +15,12 @@ import { readableNames } from '../../model/own-models.js';
 import { withReferences } from '../../model/references.js';
 import { orderedModels, runModels } from '../../model/run-models.js';
 import { selectModels } from '../../model/select.js';
-import { type ModelResults, runSparkModels } from '../../model/spark-models.js';
 import { planModelTests } from '../../model/test-sql.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { assertOutside } from '../../query/places.js';
-import { count, counted } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { readOwnModels } from '../../run/own-models.js';
+import { type ModelResults, runSparkModels } from '../../spark/spark-models.js';
 import { command, type Lines } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOptions } from '../mirror.js';
@@ -137,7 +137,7 @@ async function chosenModels(
   return { models, leftOut, checks, tested: written, marts };
 }
 
-/** The folder or URL for the marts. Throws ConfigError or SHARE_PLACE if it could overwrite something else. */
+/** The folder or URL for the marts. Throws ConfigError or QUERY_PLACE if it could overwrite something else. */
 function targetOf(
   to: string | undefined,
   source: ModelSource,

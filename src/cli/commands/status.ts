@@ -1,11 +1,11 @@
 import type { Config } from '../../config/config.js';
 import { LotlakeError, messageOf } from '../../config/lotlake-error.js';
+import { count, counted, megabytes, printable, sumOf } from '../../config/printable.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
 import { holderAtWork } from '../../lake/lock.js';
 import { allTables, readManifest } from '../../lake/manifest.js';
 import { diskOf, growthOf, type RunRecord, readRuns } from '../../lake/run-records.js';
 import { findPasses } from '../../land/pass.js';
-import { count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
 import {
   alarmLine,
   driftText,

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { jsonIn } from '../../config/json.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
+import { clip, count, counted, megabytes, printable, sumOf } from '../../config/printable.js';
 import { runEachTest } from '../../docs/test-results.js';
 import { filesOf } from '../../lake/files.js';
 import { unsoundError } from '../../lake/lake-error.js';
@@ -13,7 +14,6 @@ import { verifyContent } from '../../lake/verify-content.js';
 import { viewOn } from '../../lake/views.js';
 import type { TestResult } from '../../model/data-tests.js';
 import { confine, createView, snapshotFolder, withDatabase } from '../../query/open-lake.js';
-import { clip, count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
 

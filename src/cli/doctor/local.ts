@@ -6,13 +6,13 @@ import { ConfigError, LotlakeError, messageOf } from '../../config/lotlake-error
 import { formatBytes } from '../../config/memory.js';
 import { makeHardLink, makeLink, makeScratch, remove, writeNew } from '../../config/owned.js';
 import { leastNode } from '../../config/package-root.js';
+import { count, sumOf } from '../../config/printable.js';
 import { assertLink, findBase } from '../../lake/base.js';
 import { assertMemory, diskFullError } from '../../lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { lockedError, lockState, sayHolder } from '../../lake/lock.js';
 import { allTables, manifestIn, SCHEMA_VERSION } from '../../lake/manifest.js';
 import { findPasses } from '../../land/pass.js';
-import { count, sumOf } from '../../query/printable.js';
 import { streamNames } from '../../service/streams.js';
 import type { Effects } from '../effects.js';
 

@@ -2,13 +2,13 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { packageFile } from '../config/package-root.js';
 import { identifier } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
-import { runSpark, type SparkOptions, type SparkResult } from '../spark/run-spark.js';
-import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
-import type { TestFailures } from './data-tests.js';
-import type { Model } from './model-files.js';
-import { SETTINGS } from './references.js';
-import { type ModelNode, type ModelResult, sharedSteps } from './run-models.js';
-import { failuresOf, type PlannedTest } from './test-sql.js';
+import type { TestFailures } from '../model/data-tests.js';
+import type { Model } from '../model/model-files.js';
+import { SETTINGS } from '../model/references.js';
+import { type ModelNode, type ModelResult, sharedSteps } from '../model/run-models.js';
+import { failuresOf, type PlannedTest } from '../model/test-sql.js';
+import { runSpark, type SparkOptions, type SparkResult } from './run-spark.js';
+import { patternOf, type SparkStep, sparkLiteral } from './script.js';
 
 /** A table of a snapshot, and where Spark reads it. */
 export interface SparkTable {
