@@ -20,7 +20,17 @@ import type { ExportRequest } from './request.js';
 import { writeWorkbook } from './workbook.js';
 
 /** A table of an export with its data files and their total rows and bytes. */
-export type ExportedTable = Readonly<Awaited<ReturnType<typeof writeTable>>>;
+export interface ExportedTable extends TablePlan {
+  /** Paths below the folder of the export, with SHA-256 in hex. */
+  readonly files: readonly {
+    readonly path: string;
+    readonly rows: number;
+    readonly bytes: number;
+    readonly sha256: string;
+  }[];
+  readonly rows: number;
+  readonly bytes: number;
+}
 
 /** A data file before it gets its final name; the path is absolute. */
 interface Part {
@@ -39,7 +49,7 @@ export async function writeTable(
   request: ExportRequest,
   manifest: Manifest,
   folder: string,
-) {
+): Promise<ExportedTable> {
   const beside = join(folder, 'data', `.${plan.name}`);
   const write = { csv: writeCsv, xlsx: writeXlsx, arrow: writeArrow, parquet: writeParquet }[request.format];
   const parts = await write(connection, plan.sql, beside, request, plan.name, manifest).catch((error) => {

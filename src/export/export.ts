@@ -14,7 +14,12 @@ import type { ExportRequest } from './request.js';
 import { openTarget, SUMS, sumsText, writeZip } from './target.js';
 
 /** An export that was made; its path is the folder or .zip. */
-export type Exported = Awaited<ReturnType<typeof exportLake>>;
+export interface Exported {
+  readonly path: string;
+  /** Id of the snapshot. */
+  readonly snapshot: string;
+  readonly tables: readonly (Pick<ExportedTable, 'name' | 'rows' | 'files'> & { readonly columns: number })[];
+}
 
 /**
  * Writes tables of a snapshot with their dictionary and checksums into a folder or a .zip to hand over, whole or not at
@@ -25,7 +30,7 @@ export async function exportLake(
   config: Config,
   now: Date,
   options: { readonly choice?: Choice | undefined; readonly signal?: AbortSignal | undefined } = {},
-) {
+): Promise<Exported> {
   // Throws before a folder is made.
   snapshotFolder(config);
   assertOutside(request.zip ? `${request.to}.zip` : request.to, config.output);

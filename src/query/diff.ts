@@ -78,7 +78,26 @@ async function martsIn(
 }
 
 /** How a table or mart differs. */
-export type TableDiff = Readonly<Awaited<ReturnType<typeof diffTable>>>;
+export interface TableDiff {
+  readonly name: string;
+  readonly state: 'same' | 'changed' | 'new' | 'gone';
+  /** Null on a side that lacks the table. */
+  readonly rows_before: number | null;
+  readonly rows_after: number | null;
+  /** Rows that were added, removed and changed; null if they are not known. */
+  readonly added: number | null;
+  readonly removed: number | null;
+  readonly changed: number | null;
+  /** Columns whose values changed, most changes first. */
+  readonly columns: readonly { readonly name: string; readonly rows: number }[];
+  /** Columns that are new, gone or of another type. */
+  readonly schema: readonly {
+    readonly name: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
+  readonly rows: readonly ChangedRow[];
+}
 
 /** A row that was added or removed or has other values; its key and values as text. */
 interface ChangedRow {
@@ -107,7 +126,7 @@ export async function diffTable(
   after: Side,
   name: string,
   limit: number,
-) {
+): Promise<TableDiff> {
   const [a, b] = [before.tables[name], after.tables[name]];
   const facts = { name, rows_before: a?.rows ?? null, rows_after: b?.rows ?? null };
   const none = { added: null, removed: null, changed: null, columns: [], schema: [], rows: [] };

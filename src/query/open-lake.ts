@@ -13,7 +13,11 @@ import { type ReadQuery, readQuery } from '../model/read-only.js';
 import { SETTINGS } from '../model/references.js';
 
 /** A snapshot of the lake, opened for reading. */
-export type OpenLake = Readonly<Awaited<ReturnType<typeof openSnapshot>>>;
+export interface OpenLake extends TemporarySession {
+  /** Folder of the snapshot. */
+  readonly snapshot: string;
+  readonly manifest: Manifest;
+}
 
 /** Which snapshot of a lake to open, and what for. */
 export interface Reading {
@@ -32,7 +36,10 @@ export interface Reading {
  * its own folder. DuckDB can also write each file that it can reach, so {@link readQuery} must check what a user typed.
  * Nothing of the lake is written. The caller closes the session.
  */
-export async function openSnapshot(config: Config, { named, choice = {}, into, signal }: Reading) {
+export async function openSnapshot(
+  config: Config,
+  { named, choice = {}, into, signal }: Reading,
+): Promise<OpenLake> {
   const published = snapshotFolder(config);
   const opened = await openTemporarySession(config);
   try {

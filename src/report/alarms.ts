@@ -26,7 +26,22 @@ export interface Alarm {
 }
 
 /** Alarms, rejects and drift by the last run of each pipeline and stream. */
-export type Standing = Awaited<ReturnType<typeof readStanding>>;
+export interface Standing {
+  readonly alarms: readonly Alarm[];
+  /** Records that were rejected in the last run of each pipeline. */
+  readonly rejected: readonly {
+    readonly pipeline: string;
+    readonly stream: string;
+    readonly count: number;
+  }[];
+  /** Members that the contract does not know, the run that first reported each, and the start of its pass. */
+  readonly drift: readonly {
+    readonly stream: string;
+    readonly path: string;
+    readonly run_id: string;
+    readonly since: string;
+  }[];
+}
 
 /** Describes each figure of data_health that can be an alarm. */
 const ALARMS: Readonly<Record<string, (value: number) => string>> = {
@@ -57,7 +72,11 @@ export async function lakeStanding(config: Config, reading: Pick<Reading, 'choic
 }
 
 /** Reads the standing from the marts of a snapshot, and from the records of runs that published nothing. */
-export async function readStanding(connection: DuckDBConnection, layout: Layout, manifest: Manifest) {
+export async function readStanding(
+  connection: DuckDBConnection,
+  layout: Layout,
+  manifest: Manifest,
+): Promise<Standing> {
   const figures = await ask(connection, 'report/standing');
   return {
     alarms: [
