@@ -5,7 +5,7 @@ import type { RunRecord } from '../lake/run-records.js';
 import type { TestFailures } from '../model/data-tests.js';
 
 /** What observers read about a run. */
-export interface Observed {
+interface Observed {
   readonly record: Readonly<RunRecord>;
   /** Earlier runs, oldest first. */
   readonly before: readonly RunRecord[];
