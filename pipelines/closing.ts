@@ -1,10 +1,13 @@
+import { beside } from '../src/beyond/beside.js';
 import { ConfigError } from '../src/config/lotlake-error.js';
 import { literal, rows } from '../src/duck/session.js';
 import { globRelation } from '../src/lake/files.js';
 import type { ClosingRow } from '../src/reconcile/own-rows.js';
-import { extractLookups } from '../src/run/extract-lookups.js';
-import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type Job, type JobOptions, runJob } from '../src/run/job.js';
+import { model } from '../src/run/model.js';
+import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
+import { reconcile } from '../src/run/reconcile.js';
+import { stageLookups } from '../src/run/stage-lookups.js';
 import { requests } from '../src/service/requests.js';
 
 /** How long the service keeps an archived vehicle (service.md#lifecycle: about a month). */
@@ -19,24 +22,27 @@ const MOST_LOOKUPS = 3;
  * is not looked up. The outcome of each lookup is recorded, so that no vehicle is looked up forever.
  */
 export function closing(options: JobOptions): Promise<RunResult> {
-  return runJob('closing', options, async (job) => {
+  return runJob('closing', { beside, ...options }, async (job) => {
     const open = await findOpen(job);
     job.reporter.step('extract', `${open.length} vehicles without a trusted final price or a known lot`);
     const lookups = open.map(({ vehicle_id }) => ({
       name: String(vehicle_id),
       request: requests.car({ car_id: vehicle_id, prices_history: true }),
     }));
-    const answers = await extractLookups(job, lookups);
+    const { passes, unanswered } = await stageLookups(job, lookups);
     const closings = open.map(
       ({ vehicle_id, asked }): ClosingRow => ({
         vehicle_id,
         asked_at: job.now().toISOString(),
         asked: asked + 1,
-        outcome: OUTCOMES[answers.get(String(vehicle_id)) ?? 'found'],
+        outcome: OUTCOMES[unanswered.get(String(vehicle_id)) ?? 'found'],
         run_id: job.runId,
       }),
     );
-    return reconcileModelPublish(job, closings);
+    const state = await reconcile(job, passes, closings);
+    if (state === undefined) return keepCurrent(job, passes);
+    const marts = await model(job, state);
+    return publish(job, state, marts);
   });
 }
 

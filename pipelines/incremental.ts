@@ -1,6 +1,9 @@
-import { extractStream } from '../src/run/extract-stream.js';
-import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
+import { beside } from '../src/beyond/beside.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
+import { model } from '../src/run/model.js';
+import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
+import { reconcile } from '../src/run/reconcile.js';
+import { stage } from '../src/run/stage.js';
 import { archiveRequest, changesRequest } from '../src/run/window.js';
 
 /**
@@ -8,9 +11,14 @@ import { archiveRequest, changesRequest } from '../src/run/window.js';
  * no absence, so nothing is archived as absent.
  */
 export function incremental(options: JobOptions): Promise<RunResult> {
-  return runJob('incremental', options, async (job) => {
-    await extractStream(job, 'cars', await changesRequest(job));
-    await extractStream(job, 'archived_lots', await archiveRequest(job));
-    return reconcileModelPublish(job);
+  return runJob('incremental', { beside, ...options }, async (job) => {
+    const cars = await stage(job, 'cars', await changesRequest(job));
+    const archive = await stage(job, 'archived_lots', await archiveRequest(job));
+
+    const passes = [...cars, ...archive];
+    const state = await reconcile(job, passes);
+    if (state === undefined) return keepCurrent(job, passes);
+    const marts = await model(job, state);
+    return publish(job, state, marts);
   });
 }

@@ -1,7 +1,10 @@
+import { beside } from '../src/beyond/beside.js';
 import { removeLeftLookups } from '../src/lake/leftovers.js';
-import { extractLookups, type Lookup } from '../src/run/extract-lookups.js';
-import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
+import { model } from '../src/run/model.js';
+import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
+import { reconcile } from '../src/run/reconcile.js';
+import { type Lookup, stageLookups } from '../src/run/stage-lookups.js';
 import { errorFromAnswer } from '../src/service/errors.js';
 
 /**
@@ -9,12 +12,15 @@ import { errorFromAnswer } from '../src/service/errors.js';
  * nothing in landing.
  */
 export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResult> {
-  return runJob('lookup', options, async (job) => {
+  return runJob('lookup', { beside, ...options }, async (job) => {
     try {
-      const answers = await extractLookups(job, [lookup]);
-      const answer = answers.get(lookup.name);
+      const { passes, unanswered } = await stageLookups(job, [lookup]);
+      const answer = unanswered.get(lookup.name);
       if (answer !== undefined) throw lookupError(lookup, answer);
-      return await reconcileModelPublish(job);
+      const state = await reconcile(job, passes);
+      if (state === undefined) return await keepCurrent(job, passes);
+      const marts = await model(job, state);
+      return await publish(job, state, marts);
     } catch (error) {
       removeLeftLookups(job.layout);
       throw error;

@@ -1,18 +1,26 @@
-import { extractReference } from '../src/run/extract-reference.js';
-import { extractStream } from '../src/run/extract-stream.js';
-import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
+import { beside } from '../src/beyond/beside.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
+import { model } from '../src/run/model.js';
+import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
+import { reconcile } from '../src/run/reconcile.js';
+import { stage } from '../src/run/stage.js';
+import { stageReference } from '../src/run/stage-reference.js';
 import { archiveRequest, CARS, minutesSince } from '../src/run/window.js';
 
 /** The nightly job: a full pass over the feed, the archive since the last night, the statistics; then publish. */
 export function nightly(options: JobOptions): Promise<RunResult> {
-  return runJob('nightly', options, async (job) => {
+  return runJob('nightly', { beside, ...options }, async (job) => {
     const { sources, referenceDays } = job.config;
-    await extractStream(job, 'cars', { kind: 'full', parameters: CARS, sources });
-    await extractStream(job, 'archived_lots', await archiveRequest(job));
-    await extractStream(job, 'statistics', { kind: 'full', parameters: {} });
+    const cars = await stage(job, 'cars', { kind: 'full', parameters: CARS, sources });
+    const archive = await stage(job, 'archived_lots', await archiveRequest(job));
+    const statistics = await stage(job, 'statistics', { kind: 'full', parameters: {} });
     const isReferenceDue = minutesSince(job, 'manufacturers') > referenceDays * 1440;
-    if (isReferenceDue) await extractReference(job, { everything: false });
-    return reconcileModelPublish(job);
+    const reference = isReferenceDue ? await stageReference(job, { everything: false }) : [];
+
+    const passes = [...cars, ...archive, ...statistics, ...reference];
+    const state = await reconcile(job, passes);
+    if (state === undefined) return keepCurrent(job, passes);
+    const marts = await model(job, state);
+    return publish(job, state, marts);
   });
 }

@@ -1,11 +1,14 @@
 import { join } from 'node:path';
+import { beside } from '../src/beyond/beside.js';
 import type { BaseState } from '../src/lake/base.js';
+import type { LoadedPass } from '../src/load/loader.js';
 import { carryOver } from '../src/reconcile/carry-over.js';
-import { recordFingerprints } from '../src/run/fingerprints.js';
-import { modelAndPublish, type RunResult } from '../src/run/finish.js';
+import { recordFingerprints } from '../src/reconcile/record-fingerprints.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
-import { type Merged, recordRun } from '../src/run/merge.js';
-import { findCarriers, landedNights, replay, sealNight } from '../src/run/replay.js';
+import { model } from '../src/run/model.js';
+import { publish, type RunResult } from '../src/run/publish.js';
+import { writeRuns } from '../src/run/reconcile.js';
+import { findCarriers, landedNights, type ReplayedNight, replay, sealNight } from '../src/run/replay.js';
 import { laterTimes, passTimes } from '../src/run/window.js';
 
 /**
@@ -13,37 +16,38 @@ import { laterTimes, passTimes } from '../src/run/window.js';
  * carries over the rows of the published snapshot whose passes landing no longer holds.
  */
 export function rebuild(options: JobOptions): Promise<RunResult> {
-  return runJob('rebuild', options, async (job) => {
+  return runJob('rebuild', { beside, ...options }, async (job) => {
     job.reporter.step('check', 'the published snapshot against its checksums');
     const carriers = await findCarriers(job);
     const nights = await landedNights(job, carriers);
-    let last: Merged | undefined;
-    let state: BaseState | undefined;
+    const passes: LoadedPass[] = [];
+    let last: ReplayedNight | undefined;
+    let sealed: BaseState | undefined;
     for (const [i, night] of nights.entries()) {
       const isLast = i === nights.length - 1;
       const folder = isLast ? job.target : join(job.work, `state-${i}`);
       job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
-      last = await replay(job, night, folder, state);
+      last = await replay(job, night, folder, sealed);
       // Only the state of its night needs the changes of a pass, which hold the fingerprints of all its records.
-      job.passes.push(...last.context.passes.map(({ changes: _, ...pass }) => pass));
-      if (!isLast) state = await sealNight(job, last);
+      passes.push(...last.passes.map(({ changes: _, ...pass }) => pass));
+      if (!isLast) sealed = await sealNight(job, last);
     }
     if (last === undefined) throw new TypeError('no night was replayed');
-    await recordRun(job, last);
-    const { context } = last;
-    let hasRows = false;
+    const { context, counts, lotChanges } = last;
+    await writeRuns(job, context, counts);
+    let isCarried = false;
     for (const [i, carrier] of carriers.entries()) {
       job.reporter.step('carry over', `what only snapshot ${carrier.manifest.snapshot_id} knows`);
-      const isCarried = await job.session.whileWriting(() => carryOver(context, carrier, i > 0));
-      hasRows ||= isCarried;
+      if (await job.session.whileWriting(() => carryOver(context, carrier, i > 0))) isCarried = true;
     }
-    const fingerprints = await recordFingerprints(context, hasRows);
-    const times = laterTimes(
-      job,
-      passTimes(context.base, job.passes),
-      // A damaged snapshot may have lost the rows of its last passes.
-      carriers.find(({ isSound }) => isSound)?.manifest.last_pass_at,
-    );
-    return modelAndPublish(job, last, fingerprints, times);
+    const fingerprints = await recordFingerprints(context, isCarried);
+    // A damaged snapshot may have lost the rows of its last passes.
+    const known = carriers.find(({ isSound }) => isSound)?.manifest.last_pass_at;
+    const times = laterTimes(job, passTimes(context.base, passes), known);
+
+    const { target: folder, base } = context;
+    const state = { folder, passes, base, counts, lotChanges, fingerprints, times };
+    const marts = await model(job, state);
+    return publish(job, state, marts);
   });
 }

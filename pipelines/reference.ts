@@ -1,11 +1,17 @@
-import { extractReference } from '../src/run/extract-reference.js';
-import { type RunResult, reconcileModelPublish } from '../src/run/finish.js';
+import { beside } from '../src/beyond/beside.js';
 import { type JobOptions, runJob } from '../src/run/job.js';
+import { model } from '../src/run/model.js';
+import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
+import { reconcile } from '../src/run/reconcile.js';
+import { stageReference } from '../src/run/stage-reference.js';
 
 /** Walks the catalog and the reference lists of the service, and publishes them with the rest of the lake. */
 export function reference(options: JobOptions): Promise<RunResult> {
-  return runJob('reference', options, async (job) => {
-    await extractReference(job, { everything: options.everything ?? false });
-    return reconcileModelPublish(job);
+  return runJob('reference', { beside, ...options }, async (job) => {
+    const passes = await stageReference(job, { everything: options.everything ?? false });
+    const state = await reconcile(job, passes);
+    if (state === undefined) return keepCurrent(job, passes);
+    const marts = await model(job, state);
+    return publish(job, state, marts);
   });
 }

@@ -2,18 +2,18 @@ import type { PipelineName } from '../pipelines/index.js';
 import type { Lake, OpenOptions } from './library/lake.js';
 import type { RunOptions } from './library/run.js';
 import type { LakeSettings } from './library/settings.js';
-import type { RunResult } from './run/finish.js';
+import type { RunResult } from './run/publish.js';
 import type { WorldOptions } from './sandbox/world.js';
 
 // To import the package loads nothing else, reads no file and installs no handler.
 export type { PipelineName } from '../pipelines/index.js';
 export { ConfigError, LotlakeError, type Outcome, type Stage } from './config/lotlake-error.js';
-export type { ColumnEntry, TableEntry } from './docs/dictionary.js';
 export type { Lake, OpenOptions, SnapshotFacts, StreamFormat } from './library/lake.js';
 export type { RunOptions } from './library/run.js';
 export type { LakeSettings } from './library/settings.js';
-export type { RunResult } from './run/finish.js';
+export type { ColumnEntry, TableEntry } from './model/dictionary.js';
 export type { Reporter } from './run/job.js';
+export type { RunResult } from './run/publish.js';
 export type { WorldOptions as SandboxOptions } from './sandbox/world.js';
 
 /** The embedded service while it listens. */
@@ -28,7 +28,7 @@ export interface Sandbox {
 
 /**
  * Opens the published snapshot of a lake for queries, or an earlier one. Close it when done.
- * @throws ConfigError for a wrong setting; LotlakeError (SHARE_NO_SNAPSHOT) if nothing is published
+ * @throws ConfigError for a wrong setting; LotlakeError (QUERY_NO_SNAPSHOT) if nothing is published
  */
 export async function openLake(settings: LakeSettings = {}, options: OpenOptions = {}): Promise<Lake> {
   return (await import('./library/lake.js')).open(settings, options);

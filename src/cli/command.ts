@@ -105,7 +105,10 @@ export async function whileLocked<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const lock = await lockLake(layoutOf(config.output), {
-    ...{ pipeline, now: effects.now(), lease: config.lease, signal: effects.signal },
+    pipeline,
+    now: effects.now(),
+    lease: config.lease,
+    signal: effects.signal,
     onWait: (message) => effects.err(`${message}\n`),
   });
   try {

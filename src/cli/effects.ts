@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
+import { escapeControls } from '../config/printable.js';
 import { redacted } from '../config/redact.js';
-import { escapeControls } from '../query/printable.js';
 
 /** What commands do to the world around them; tests replace it. */
 export interface Effects extends Omit<ReturnType<typeof openStreams>, 'finish' | 'failed'> {
@@ -75,11 +75,11 @@ export function openStreams({ stdout, stderr }: Streams) {
         if (lost !== undefined) return;
       }
     },
-    /** Waits until stdout took everything. Throws SHARE_OUTPUT, unless a reader such as `head` closed it. */
+    /** Waits until stdout took everything. Throws SYSTEM_OUTPUT, unless a reader such as `head` closed it. */
     async finish(): Promise<void> {
       if (lost === undefined) await new Promise((resolve) => stdout.write('', resolve));
       if (lost === undefined || Reflect.get(lost, 'code') === 'EPIPE') return;
-      throw new LotlakeError('SHARE_OUTPUT', `the result cannot be written to stdout: ${messageOf(lost)}`, {
+      throw new LotlakeError('SYSTEM_OUTPUT', `the result cannot be written to stdout: ${messageOf(lost)}`, {
         cause: lost,
         hint: 'what the command did besides is done; make room, or name another place for its output',
       });

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/lotlake-error.js';
-import { dictionary } from '../docs/dictionary.js';
+import { count, counted, megabytes } from '../config/printable.js';
 import { unsoundError } from '../lake/lake-error.js';
 import { currentId, type Layout, layoutOf } from '../lake/layout.js';
 import { findPublished } from '../lake/snapshots.js';
@@ -11,8 +11,8 @@ import { pushLanding } from '../mirror/landing.js';
 import { type LocalLake, push } from '../mirror/push.js';
 import { openStore } from '../mirror/s3.js';
 import { describeAsIceberg, updateCatalog } from '../mirror/tables.js';
+import { dictionary } from '../model/dictionary.js';
 import { snapshotFolder, withDatabase } from '../query/open-lake.js';
-import { count, counted, megabytes } from '../query/printable.js';
 import { textOf } from './command.js';
 import type { Effects } from './effects.js';
 

@@ -5,9 +5,9 @@ import { layoutOf } from '../lake/layout.js';
 import { type Manifest, readManifest } from '../lake/manifest.js';
 import { existing, MODELS, readRecord, TABLES } from '../mirror/layout.js';
 import { openMirrored } from '../mirror/open.js';
-import type { SparkTable } from '../model/spark-models.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import type { SparkConf } from '../spark/script.js';
+import type { SparkTable } from '../spark/spark-models.js';
 import type { Effects } from './effects.js';
 import { openMirror } from './mirror.js';
 
@@ -24,7 +24,7 @@ export interface ModelSource {
   readonly conf?: SparkConf;
 }
 
-/** A snapshot on this machine, by default the published one. Throws SHARE_* or LAKE_* if there is none. */
+/** A snapshot on this machine, by default the published one. Throws QUERY_* or LAKE_* if there is none. */
 export function localSource(
   config: Config,
   snapshot: string | undefined,
@@ -65,7 +65,9 @@ export async function pushedSource(
 function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>, computed: ReadonlySet<string>) {
   const published = Object.entries(marts).filter(([mart]) => !computed.has(mart));
   return [...Object.entries(tables), ...published].map(([name, { columns, files }]) => ({
-    ...{ name, columns, partitioned: files.some((file) => partitionOf(file) !== '') },
+    name,
+    columns,
+    partitioned: files.some((file) => partitionOf(file) !== ''),
   }));
 }
 

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { beside } from '../beyond/beside.js';
 import { type ConfigInput, readOutput, readSettings, type Settings } from '../config/config.js';
 import { ConfigError, messageOf } from '../config/lotlake-error.js';
 import { recordUnbegun } from '../run/recorder.js';
@@ -28,7 +29,7 @@ export async function recordRefused(
     if (existsSync(config.output)) {
       const reporter = { warn: (message: string) => void problems.push(message) };
       const run = { config, settings: inForce, reporter, pipeline, now: effects.now };
-      await recordUnbegun(run, error);
+      await recordUnbegun(run, error, await beside.observe(run));
     } else problems.push(`there is no folder ${config.output} for a record of this run`);
   } catch (unread) {
     problems.push(

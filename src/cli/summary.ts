@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
-import { count, counted, megabytes, sumOf } from '../query/printable.js';
+import { count, counted, megabytes, sumOf } from '../config/printable.js';
 import { gridOf } from '../query/table.js';
-import type { RunResult } from '../run/finish.js';
+import type { RunResult } from '../run/publish.js';
 import { type Lines, textOf } from './command.js';
 import { duration } from './progress-line.js';
 
@@ -53,7 +53,7 @@ const MAIN: readonly string[] = ['cars', 'archived_lots', 'statistics'];
 
 /** Records by stream, on two lines. The small lists of reference are one figure. */
 function records({ passes }: RunResult): Lines {
-  const own = passes.map(({ manifest }) => manifest);
+  const own = passes.map(({ record }) => record);
   const others = own.filter(({ stream }) => !MAIN.includes(stream));
   const sum = (some: typeof own): string => count(sumOf(some, (pass) => pass.records));
   const named = [
@@ -145,9 +145,9 @@ function balance({ balance: { streams, tables } }: RunResult): string[] {
 }
 
 function passes(result: RunResult): string[] {
-  return result.passes.map(({ manifest }) => {
-    const proof = manifest.reason === null ? '' : ` (proves ${manifest.complete ? 'not all' : 'no absence'})`;
-    return `${manifest.stream}: ${counted(manifest.records, 'record')} on ${counted(manifest.pages, 'page')}, ${megabytes(manifest.bytes)}${proof}`;
+  return result.passes.map(({ record }) => {
+    const proof = record.reason === null ? '' : ` (proves ${record.complete ? 'not all' : 'no absence'})`;
+    return `${record.stream}: ${counted(record.records, 'record')} on ${counted(record.pages, 'page')}, ${megabytes(record.bytes)}${proof}`;
   });
 }
 

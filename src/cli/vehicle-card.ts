@@ -1,6 +1,6 @@
+import { printable } from '../config/printable.js';
 import type { Row } from '../duck/session.js';
 import type { FoundVehicle } from '../query/lookup.js';
-import { printable } from '../query/printable.js';
 import { gridOf } from '../query/table.js';
 
 /** A vehicle of the service or of the lake. */

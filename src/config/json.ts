@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** The value of a JSON text; undefined if it is not JSON, such as a line that a crash has torn. */
 export function jsonIn(text: string): unknown {
   try {
@@ -10,3 +12,6 @@ export function jsonIn(text: string): unknown {
 /** Whether a value is a JSON object: neither a list nor null. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Fingerprint of any JSON value: 16 hex digits. */
+export const jsonHash = (value: unknown): string => hash('sha256', JSON.stringify(value)).slice(0, 16);

@@ -1,8 +1,13 @@
 import { totalmem } from 'node:os';
 
 const UNITS: Readonly<Record<string, number>> = {
-  ...{ b: 1, kb: 1e3, mb: 1e6, gb: 1e9 },
-  ...{ kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30 },
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
 };
 
 /** Bytes of an amount such as `700MB`; NaN of any other text. */

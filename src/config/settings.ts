@@ -153,7 +153,8 @@ export const settings = z.strictObject({
   )
     .prefault({})
     .refine(({ encryption = '', kmsKey }) => kmsKey === undefined || encryption.startsWith('aws:kms'), {
-      ...{ path: ['kmsKey'], error: ': only publish.encryption aws:kms or aws:kms:dsse uses a key' },
+      path: ['kmsKey'],
+      error: ': only publish.encryption aws:kms or aws:kms:dsse uses a key',
     }),
   metrics: text('the path of a file that ends with .prom', (given) =>
     given.endsWith('.prom') ? undefined : 'its name does not end with .prom, so that no collector reads it',

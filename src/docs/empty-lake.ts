@@ -1,17 +1,17 @@
 import { identifier, type Session, type TemporarySession } from '../duck/session.js';
 import type { ManifestTable } from '../lake/manifest.js';
 import { columnsOf } from '../lake/schema.js';
-import { lakeTables, ownTables } from '../lake/tables.js';
+import { lakeTables, systemTables } from '../lake/tables.js';
 import { readSchemas } from '../load/batch.js';
+import type { Contents } from '../model/dictionary.js';
 import { type Model, readModels } from '../model/model-files.js';
 import { runModels } from '../model/run-models.js';
-import type { Contents } from './dictionary.js';
 
 /** Creates every lake table, empty, with its real columns. */
 export async function createEmptyTables(session: Session): Promise<void> {
   const schemas = await readSchemas(session);
   const cut = [...schemas].map(([name, { columns }]) => ({ name, columns }));
-  for (const { name, columns } of [...cut, ...ownTables]) {
+  for (const { name, columns } of [...cut, ...systemTables]) {
     const list = columns.map((column) => `${identifier(column.name)} ${column.type}`).join(', ');
     await session.connection.run(`create table ${identifier(name)} (${list})`);
   }
@@ -20,7 +20,7 @@ export async function createEmptyTables(session: Session): Promise<void> {
 /** Columns and types of every table and mart as a run publishes them, found in a new database without a snapshot. */
 export async function describeEmptyLake({ session, temp }: TemporarySession): Promise<Contents> {
   await createEmptyTables(session);
-  await runModels(session.connection, { target: temp, parquet: () => 'format parquet' });
+  await runModels(session.connection, { target: temp });
   const published = readModels().filter(({ exists }) => exists !== 'none');
   const describe = async (named: readonly { readonly name: string }[]) => {
     const described: Record<string, Pick<ManifestTable, 'columns' | 'rows'>> = {};
@@ -30,7 +30,7 @@ export async function describeEmptyLake({ session, temp }: TemporarySession): Pr
   };
   const isView = ({ exists }: Model): boolean => exists === 'view';
   return {
-    tables: await describe([...lakeTables(), ...ownTables]),
+    tables: await describe([...lakeTables(), ...systemTables]),
     marts: await describe(published.filter((model) => !isView(model))),
     views: await describe(published.filter(isView)),
   };

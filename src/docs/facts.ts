@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { clip, printable } from '../config/printable.js';
 import { identifier, type Row, rows } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
-import { clip, printable } from '../query/printable.js';
-import type { TableEntry } from './dictionary.js';
+import type { TableEntry } from '../model/dictionary.js';
 
 /** What a snapshot says about a column. */
 export interface ColumnFacts {

@@ -1,8 +1,8 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import { html } from 'hono/html';
+import type { CatalogTable } from '../model/dictionary.js';
 import { requests } from '../service/requests.js';
 import { type StreamName, streams } from '../service/streams.js';
-import type { CatalogTable } from './dictionary.js';
 import { type Html, pathOf } from './html.js';
 
 /** Kinds of nodes, in the direction of the data. */

@@ -1,10 +1,16 @@
 import { ownNamed } from '../config/owned.js';
 import { packageFile } from '../config/package-root.js';
+import { fillText } from '../config/printable.js';
+import {
+  type CatalogTable,
+  columnCells,
+  markdownTable,
+  markdownText,
+  readCatalog,
+} from '../model/dictionary.js';
 import type { PlannedTest } from '../model/test-sql.js';
 import { withDatabase } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
-import { fillText } from '../query/printable.js';
-import { type CatalogTable, columnCells, markdownTable, markdownText, readCatalog } from './dictionary.js';
 import { describeEmptyLake } from './empty-lake.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
 import { layersOf } from './pages.js';
@@ -13,7 +19,7 @@ import { layersOf } from './pages.js';
 const MARKDOWN_COMMAND = 'lotlake docs --markdown';
 
 /**
- * Writes {@link tablesMarkdown} to a file. Throws SHARE_DOCS if it cannot be written, and SHARE_PLACE if the path is inside
+ * Writes {@link tablesMarkdown} to a file. Throws DOCS_FAILED if it cannot be written, and QUERY_PLACE if the path is inside
  * the lake or holds another file.
  * @param output folder of the lake
  */

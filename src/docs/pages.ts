@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import { html } from 'hono/html';
+import { count, counted, sumOf } from '../config/printable.js';
 import { partitionOf } from '../lake/files.js';
 import { allTables } from '../lake/manifest.js';
+import { type CatalogTable, readCatalog, typeName } from '../model/dictionary.js';
 import { modellingOf } from '../model/own-models.js';
 import type { PlannedTest } from '../model/test-sql.js';
 import type { OpenLake } from '../query/open-lake.js';
-import { count, counted, sumOf } from '../query/printable.js';
-import { type CatalogTable, readCatalog, typeName } from './dictionary.js';
 import { type ColumnFacts, columnFacts } from './facts.js';
 import { fillPage, type Html, pathOf, tableOf } from './html.js';
 import { around, endpointsOf, lineageOf, lineageSvg } from './lineage.js';

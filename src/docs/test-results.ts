@@ -3,7 +3,7 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import type { Manifest } from '../lake/manifest.js';
 import { isTestedNightly, runDataTests, type TestResult } from '../model/data-tests.js';
 import { type Modelling, modellingOf } from '../model/own-models.js';
-import { checkTests } from '../query/read-only.js';
+import { checkTests } from '../model/read-only.js';
 
 /**
  * Runs the data tests of each mart, and each check, by themselves on a connection that has the tables of a snapshot, since

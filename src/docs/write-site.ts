@@ -17,8 +17,8 @@ const MARKS = ['search-index.js', '>lotlake data<'];
 
 /**
  * Writes the pages about the published snapshot into a folder, which is made if needed; other files in it stay. Returns
- * the path of the first page, the number of pages, and the id of the snapshot. Throws SHARE_NO_SNAPSHOT if nothing is
- * published, SHARE_PLACE if the folder is inside the lake or holds other files of these names, and SHARE_DOCS if it cannot
+ * the path of the first page, the number of pages, and the id of the snapshot. Throws QUERY_NO_SNAPSHOT if nothing is
+ * published, QUERY_PLACE if the folder is inside the lake or holds other files of these names, and DOCS_FAILED if it cannot
  * be written.
  * @param signal ends the work before anything is written
  */

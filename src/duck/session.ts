@@ -17,7 +17,30 @@ interface SessionOptions {
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A DuckDB database in memory with lotlake's settings. */
-export type Session = Readonly<Awaited<ReturnType<typeof openSession>>>;
+export interface Session {
+  readonly memoryBytes: number;
+  readonly connection: DuckDBConnection;
+  /** Opens another connection with the same settings and its own temporary tables. */
+  connect(): Promise<DuckDBConnection>;
+  /**
+   * Runs work that writes large files, with a lower memory limit: DuckDB does not count the buffers of its Parquet
+   * writers.
+   */
+  whileWriting<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs work again with all of the memory, because it did not fit beside other work. If it still does not fit, runs it
+   * once more on one thread.
+   */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+  /** How often work ran alone. */
+  readonly timesAlone: number;
+  /**
+   * Interrupts the database once a signal is aborted, and again until it is closed: an interrupt ends only the
+   * statement under way, not the next one.
+   */
+  interruptOn(signal: AbortSignal | undefined): void;
+  close(): void;
+}
 
 /** Share of the memory that is the limit while large files are written. */
 const WRITING_SHARE = 0.8;
@@ -26,7 +49,7 @@ const WRITING_SHARE = 0.8;
 const INTERRUPT_EVERY = 20;
 
 /** Opens a DuckDB database that fetches nothing, spills below the output folder and works in UTC. */
-export async function openSession(options: SessionOptions) {
+export async function openSession(options: SessionOptions): Promise<Session> {
   makeFolder(options.temp);
   const instance = await DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
@@ -86,18 +109,9 @@ export async function openSession(options: SessionOptions) {
   return {
     memoryBytes,
     connection,
-    /** Another connection with the same settings and its own temporary tables. */
     connect,
-    /**
-     * Runs work that writes large files, with a lower memory limit: DuckDB does not count the buffers of its Parquet
-     * writers.
-     */
-    whileWriting: <T>(work: () => Promise<T>) => within(WRITING_SHARE, work),
-    /**
-     * Runs work again with all of the memory, because it did not fit beside other work. If it still does not fit, runs it
-     * once more on one thread.
-     */
-    alone: <T>(work: () => Promise<T>) => {
+    whileWriting: (work) => within(WRITING_SHARE, work),
+    alone: (work) => {
       timesAlone++;
       return within(1, async () => {
         try {
@@ -108,15 +122,10 @@ export async function openSession(options: SessionOptions) {
         }
       });
     },
-    /** How often work ran alone. */
     get timesAlone() {
       return timesAlone;
     },
-    /**
-     * Interrupts the database once a signal is aborted, and again until it is closed: an interrupt ends only the
-     * statement under way, not the next one.
-     */
-    interruptOn(signal: AbortSignal | undefined): void {
+    interruptOn(signal) {
       const begin = (): void => {
         interrupt();
         timer = setInterval(interrupt, INTERRUPT_EVERY);
@@ -134,15 +143,21 @@ export async function openSession(options: SessionOptions) {
 }
 
 /** A database for reading a lake, with its own scratch folder. */
-export type TemporarySession = Readonly<Awaited<ReturnType<typeof openTemporarySession>>>;
+export interface TemporarySession {
+  readonly session: Session;
+  /** Folder that queries may write to; removed when the session is closed. */
+  readonly temp: string;
+  close(): void;
+}
 
 /** Opens a database in memory whose scratch folder is outside the lake, so that reading leaves no trace there. */
-export async function openTemporarySession(limits: Pick<SessionOptions, 'memory' | 'threads'>) {
+export async function openTemporarySession(
+  limits: Pick<SessionOptions, 'memory' | 'threads'>,
+): Promise<TemporarySession> {
   const temp = makeScratch(join(tmpdir(), 'lotlake-'));
   const session = await openSession({ memory: limits.memory, threads: limits.threads, temp });
   return {
     session,
-    /** Folder that queries may write to; removed when the session is closed. */
     temp,
     close: () => {
       session.close();

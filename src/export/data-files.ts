@@ -4,15 +4,15 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { RecordBatchFileWriter } from 'apache-arrow';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { append, makeNewFolder, move, remove, writeNew } from '../config/owned.js';
+import { sumOf } from '../config/printable.js';
 import { literal, rows as rowsOf } from '../duck/session.js';
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables } from '../lake/tables.js';
 import { checksumOf } from '../land/files.js';
+import { queryError } from '../model/read-only.js';
 import { arrowOutput } from '../query/arrow.js';
 import { csvHeader, csvLine } from '../query/csv.js';
 import { arrowValue, cellValue, jsonValue } from '../query/instants.js';
-import { sumOf } from '../query/printable.js';
-import { queryError } from '../query/read-only.js';
 import { joined, openResult, type Rows } from '../query/result.js';
 import { metadataOf, WIDE_ROW_GROUP } from '../reconcile/write.js';
 import type { TablePlan } from './plan.js';
@@ -20,7 +20,17 @@ import type { ExportRequest } from './request.js';
 import { writeWorkbook } from './workbook.js';
 
 /** A table of an export with its data files and their total rows and bytes. */
-export type ExportedTable = Readonly<Awaited<ReturnType<typeof writeTable>>>;
+export interface ExportedTable extends TablePlan {
+  /** Paths below the folder of the export, with SHA-256 in hex. */
+  readonly files: readonly {
+    readonly path: string;
+    readonly rows: number;
+    readonly bytes: number;
+    readonly sha256: string;
+  }[];
+  readonly rows: number;
+  readonly bytes: number;
+}
 
 /** A data file before it gets its final name; the path is absolute. */
 interface Part {
@@ -39,7 +49,7 @@ export async function writeTable(
   request: ExportRequest,
   manifest: Manifest,
   folder: string,
-) {
+): Promise<ExportedTable> {
   const beside = join(folder, 'data', `.${plan.name}`);
   const write = { csv: writeCsv, xlsx: writeXlsx, arrow: writeArrow, parquet: writeParquet }[request.format];
   const parts = await write(connection, plan.sql, beside, request, plan.name, manifest).catch((error) => {

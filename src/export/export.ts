@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { writeNew } from '../config/owned.js';
-import { dictionary } from '../docs/dictionary.js';
 import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
 import type { Choice } from '../lake/snapshots.js';
 import { checksumOf } from '../land/files.js';
+import { dictionary } from '../model/dictionary.js';
 import { readLake, snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
 import { type ExportedTable, writeTable } from './data-files.js';
@@ -14,18 +14,23 @@ import type { ExportRequest } from './request.js';
 import { openTarget, SUMS, sumsText, writeZip } from './target.js';
 
 /** An export that was made; its path is the folder or .zip. */
-export type Exported = Awaited<ReturnType<typeof exportLake>>;
+export interface Exported {
+  readonly path: string;
+  /** Id of the snapshot. */
+  readonly snapshot: string;
+  readonly tables: readonly (Pick<ExportedTable, 'name' | 'rows' | 'files'> & { readonly columns: number })[];
+}
 
 /**
  * Writes tables of a snapshot with their dictionary and checksums into a folder or a .zip to hand over, whole or not at
- * all. Throws SHARE_* if the request does not fit the lake or the path is taken, and LAKE_* if the disk is full.
+ * all. Throws QUERY_* if the request does not fit the lake or the path is taken, and LAKE_* if the disk is full.
  */
 export async function exportLake(
   request: ExportRequest,
   config: Config,
   now: Date,
   options: { readonly choice?: Choice | undefined; readonly signal?: AbortSignal | undefined } = {},
-) {
+): Promise<Exported> {
   // Throws before a folder is made.
   snapshotFolder(config);
   assertOutside(request.zip ? `${request.to}.zip` : request.to, config.output);

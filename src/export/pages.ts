@@ -1,10 +1,10 @@
 import { load } from 'js-yaml';
 import { z } from 'zod';
 import { packageFile, version } from '../config/package-root.js';
-import { type ColumnEntry, columnCells, markdownTable, markdownText } from '../docs/dictionary.js';
+import { count, fillText } from '../config/printable.js';
 import type { Manifest } from '../lake/manifest.js';
+import { type ColumnEntry, columnCells, markdownTable, markdownText } from '../model/dictionary.js';
 import { csvLine } from '../query/csv.js';
-import { count, fillText } from '../query/printable.js';
 import type { ExportedTable } from './data-files.js';
 import { type ExportRequest, exportFormats } from './request.js';
 
@@ -55,8 +55,10 @@ function readme({ request, manifest, createdAt, tables }: ExportFacts): string {
       `| ${name} | ${grain} | ${count(rows)} | ${columns.length} | ${files.length} | ${count(bytes)} |`,
   );
   return fillText(about.page, {
-    ...{ version, created: createdAt },
-    ...{ snapshot: manifest.snapshot_id, published: manifest.created_at },
+    version,
+    created: createdAt,
+    snapshot: manifest.snapshot_id,
+    published: manifest.created_at,
     contents: lines.join('\n'),
     filters: filters(request),
     opening: opening(request.format, tables).join('\n\n'),

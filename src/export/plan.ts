@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { unknownName } from '../config/nearest.js';
-import type { ColumnEntry, TableEntry } from '../docs/dictionary.js';
 import { identifier } from '../duck/session.js';
+import type { ColumnEntry, TableEntry } from '../model/dictionary.js';
+import { checkFunctions, refused } from '../model/read-only.js';
 import { type SqlTree, treeOf } from '../model/references.js';
-import { checkFunctions, refused } from '../query/read-only.js';
 import type { ExportRequest } from './request.js';
 
 /**
@@ -15,7 +15,7 @@ import type { ExportRequest } from './request.js';
 export type TablePlan = ReturnType<typeof planTable>;
 
 /**
- * Plans every table of an export. Throws SHARE_NO_TABLE or SHARE_NO_COLUMN for an unknown table or column, and SHARE_QUERY
+ * Plans every table of an export. Throws QUERY_NO_TABLE or QUERY_NO_COLUMN for an unknown table or column, and QUERY_FAILED
  * if the condition is not one expression over the table.
  * @param entries tables and marts of the snapshot
  * @param connection a session over the snapshot, with a view for each requested table
@@ -29,7 +29,7 @@ export async function planExport(
   for (const table of request.tables) {
     const entry = entries.find(({ name }) => name === table);
     if (entry === undefined)
-      throw unknownName('SHARE_NO_TABLE', 'there is no table', table, entries, 'lotlake tables');
+      throw unknownName('QUERY_NO_TABLE', 'there is no table', table, entries, 'lotlake tables');
     if (request.where !== undefined) await checkCondition(connection, table, request.where);
     const plan = planTable(request, entry, chosenColumns(entry, request.columns));
     await checkBinds(connection, plan);
@@ -81,16 +81,16 @@ function chosenColumns(entry: TableEntry, wanted: readonly string[] | undefined)
     const column = entry.columns.find((candidate) => candidate.name === name);
     if (column !== undefined) return column;
     const [message, command] = [`${entry.name} has no column`, `lotlake describe ${entry.name}`];
-    throw unknownName('SHARE_NO_COLUMN', message, name, entry.columns, command);
+    throw unknownName('QUERY_NO_COLUMN', message, name, entry.columns, command);
   });
 }
 
-/** Lets DuckDB bind the query, since its message suggests the nearest columns for a missing one. Throws SHARE_QUERY. */
+/** Lets DuckDB bind the query, since its message suggests the nearest columns for a missing one. Throws QUERY_FAILED. */
 async function checkBinds(connection: DuckDBConnection, plan: TablePlan): Promise<void> {
   try {
     (await connection.prepare(plan.sql)).destroySync();
   } catch (error) {
-    throw new LotlakeError('SHARE_QUERY', messageOf(error), {
+    throw new LotlakeError('QUERY_FAILED', messageOf(error), {
       cause: error,
       outcome: 'usage',
       hint: `lotlake describe ${plan.name} lists the columns`,
@@ -105,7 +105,7 @@ const whereClause = (condition: string | undefined): string =>
 /**
  * Checks that a text is one SQL expression, and does not end the expression to go on with more of a query or another
  * statement. Apart from its condition, the query must parse like the same query with the condition `true`. Subqueries
- * over tables of the lake are expressions. Throws SHARE_QUERY.
+ * over tables of the lake are expressions. Throws QUERY_FAILED.
  */
 async function checkCondition(connection: DuckDBConnection, table: string, condition: string): Promise<void> {
   const treeWith = (where: string): Promise<SqlTree> =>

@@ -35,16 +35,16 @@ export type ExportInput = Readonly<z.input<typeof input>>;
 /** A request after validation: complete and consistent; `maxBytes` is in bytes. */
 export type ExportRequest = Readonly<z.output<typeof input>>;
 
-/** Validates a request. Throws SHARE_EXPORT_OPTIONS, for example for two options that do not go together. */
+/** Validates a request. Throws EXPORT_OPTIONS, for example for two options that do not go together. */
 export function exportRequest(given: ExportInput): ExportRequest {
   const request = input.parse(given);
   if (!(request.maxBytes >= 1))
-    throw new LotlakeError('SHARE_EXPORT_OPTIONS', `--max-bytes ${given.maxBytes} is not a size`, {
+    throw new LotlakeError('EXPORT_OPTIONS', `--max-bytes ${given.maxBytes} is not a size`, {
       outcome: 'usage',
       hint: 'write a size such as 250MB',
     });
   const problem = problemOf(request);
-  if (problem !== undefined) throw new LotlakeError('SHARE_EXPORT_OPTIONS', problem, { outcome: 'usage' });
+  if (problem !== undefined) throw new LotlakeError('EXPORT_OPTIONS', problem, { outcome: 'usage' });
   return request;
 }
 

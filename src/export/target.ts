@@ -22,7 +22,7 @@ const ZIP_COMMENT = 'lotlake export';
 
 /**
  * Makes the folder `staging`, in which an export is built before it is renamed to `path`, its folder or .zip. Throws
- * SHARE_EXPORT_EXISTS if the path is taken. With `force` it replaces an earlier export, and nothing else.
+ * EXPORT_EXISTS if the path is taken. With `force` it replaces an earlier export, and nothing else.
  */
 export function openTarget({ to, zip, force }: Pick<ExportRequest, 'to' | 'zip' | 'force'>) {
   const path = zip ? `${to}.zip` : to;
@@ -58,7 +58,7 @@ function checkFree(path: string, force: boolean, zip: boolean): void {
 }
 
 function inTheWay(message: string, hint: string): LotlakeError {
-  return new LotlakeError('SHARE_EXPORT_EXISTS', message, { outcome: 'usage', hint });
+  return new LotlakeError('EXPORT_EXISTS', message, { outcome: 'usage', hint });
 }
 
 /** Why a folder must not be replaced: no export made it, or it has files that its checksums do not list. */

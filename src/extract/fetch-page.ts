@@ -5,20 +5,16 @@ import { instant, type Source } from './page-sink.js';
 import type { PageFacts } from './plan.js';
 
 /** Asks for one page and lands it: in pieces if the service serves others and not this one. */
-export async function fetchInto<P extends PageFacts>(
+export function fetchInto<P extends PageFacts>(
   source: Source<P>,
   page: number,
   query: ServiceRequest['query'],
 ): Promise<P> {
-  const { client, path, sink, onPage, signal } = source;
+  const { client, path, sink, signal } = source;
   const requestedAt = instant();
   const land = (answer: Answer): Promise<P> => sink.land(page, answer, requestedAt);
   const ask = (attempts?: number): Promise<P> => client.get(path, query, land, signal, attempts);
-  const landed = await (isSized(query) && source.pieces !== undefined
-    ? askOrSplit(source, query, ask, land)
-    : ask());
-  onPage?.(landed);
-  return landed;
+  return isSized(query) && source.pieces !== undefined ? askOrSplit(source, query, ask, land) : ask();
 }
 
 async function askOrSplit<P extends PageFacts>(

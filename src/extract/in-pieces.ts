@@ -102,7 +102,10 @@ function answerOf<P extends PageFacts>(
   const envelope = {
     links: { next: hasNext ? `?page=${page + 1}` : null },
     meta: {
-      ...{ current_page: page, per_page, from, to: from === null ? null : from + places.length - 1 },
+      current_page: page,
+      per_page,
+      from,
+      to: from === null ? null : from + places.length - 1,
       ...(total === null ? {} : { total, last_page: last }),
     },
   };

@@ -21,8 +21,6 @@ export interface PageRecords extends Pick<PageFacts, 'total' | 'next'> {
 export interface Source<P extends PageFacts> extends ServiceRequest {
   readonly client: Client;
   readonly sink: PageSink<P>;
-  /** Called for each page once it is landed. */
-  readonly onPage?: (page: P) => void;
   readonly signal?: AbortSignal | undefined;
   /** Requests for smaller pages that the walk has left; without it, no page is asked for in pieces. */
   readonly pieces?: { left: number };

@@ -7,11 +7,13 @@ import type { Source, WalkResult } from './page-sink.js';
 import { MOST_BARREN, noveltyOf, type PageFacts, unnamedRanges } from './plan.js';
 
 /**
- * Walks the scroll form of the feed to its end. The list stands still while it is read, so no page border moves. A walk
+ * Walks the scroll form of the feed to its end; yields each page, and returns what they prove. The list stands still while it is read, so no page border moves. A walk
  * continues the scroll of the last landed page, and throws EXTRACT_SCROLL_EXPIRED if the service no longer knows it.
  * The query holds the parameters of the first request, with `limit`, the records per page.
  */
-export async function walkScroll<P extends PageFacts>(options: Source<P>): Promise<WalkResult> {
+export async function* walkScroll<P extends PageFacts>(
+  options: Source<P>,
+): AsyncGenerator<P, WalkResult, void> {
   const pages = [...options.sink.landed];
   const bringsNew = noveltyOf(false);
   let barren = 0;
@@ -38,6 +40,7 @@ export async function walkScroll<P extends PageFacts>(options: Source<P>): Promi
     try {
       const page = await fetchInto(options, pages.length + 1, query);
       pages.push(page);
+      yield page;
       barren = bringsNew(page) ? 0 : barren + 1;
     } catch (error) {
       if (last === undefined || !isFailure(error, 'SERVICE_BAD_REQUEST')) throw error;

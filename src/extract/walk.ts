@@ -1,4 +1,5 @@
 import { envelopeSchema } from '../service/contract/envelope.js';
+import { arriving } from './arriving.js';
 import { readJson } from './client.js';
 import { fetchInto } from './fetch-page.js';
 import { ATTEMPTS, isOfPage, MOST_PIECES } from './in-pieces.js';
@@ -24,17 +25,24 @@ export interface Walk<P extends PageFacts> extends Source<P> {
 }
 
 /** A walk under way; its pages include the pages of an earlier start. */
-type Walking = Omit<ReturnType<typeof begin>, 'sink' | 'onPage'>;
+type Walking = Omit<ReturnType<typeof begin>, 'sink'>;
 
 /** How the reading of a list ended: why it stopped early, undefined if it reached the end, and what it leaves open. */
 type Reading = Pick<WalkResult, 'unproven'> & { readonly stopped: string | undefined };
 
 /**
  * Walks a list to its end: by page number from the last page to the first if the service gives totals, else along
- * `links.next`. Pages that the sink already has are not requested again unless they contradict themselves.
+ * `links.next`. Yields each page once it is landed, and returns what they prove. Pages that the sink already has are not
+ * requested again unless they contradict themselves.
  */
-export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkResult> {
-  const walking = begin(options);
+export const walk = <P extends PageFacts>(options: Walk<P>): AsyncGenerator<P, WalkResult, void> =>
+  arriving((landed, signal) => walkList({ ...options, signal }, landed), options.signal);
+
+async function walkList<P extends PageFacts>(
+  options: Walk<P>,
+  landed: (page: P) => void,
+): Promise<WalkResult> {
+  const walking = begin(options, landed);
   const { pages, ascending } = walking;
   const first = [...pages.values()][0] ?? (await walking.fetch((await lastPageByTotal(walking)) ?? 1));
   const last = first.lastPage === null ? undefined : await findEnd(walking, first);
@@ -50,7 +58,7 @@ export async function walk<P extends PageFacts>(options: Walk<P>): Promise<WalkR
   return { total, unproven: [...unproven, ...wrongRanges(received)], complete, reason };
 }
 
-function begin<P extends PageFacts>(options: Walk<P>) {
+function begin<P extends PageFacts>(options: Walk<P>, landed: (page: P) => void) {
   const { ascending, sink } = options;
   const pages = new Map<number, PageFacts>(sink.landed.map((page) => [page.page, page]));
   const totals = new Set<number>();
@@ -63,6 +71,7 @@ function begin<P extends PageFacts>(options: Walk<P>) {
   /** Requests a page, even if it was landed before. */
   const fetch = async (number: number, signal = options.signal): Promise<PageFacts> => {
     const page = await fetchInto({ ...walked, signal }, number, { ...options.query, page: number });
+    landed(page);
     pages.set(number, page);
     note(page);
     return page;

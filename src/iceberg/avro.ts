@@ -83,7 +83,8 @@ const SYNC = 16;
 
 /** Header of an Avro file, from the Avro specification. */
 const HEADER = avro.Type.forSchema({
-  ...{ type: 'record', name: 'org.apache.avro.file.Header' },
+  type: 'record',
+  name: 'org.apache.avro.file.Header',
   fields: [
     { name: 'magic', type: { type: 'fixed', name: 'Magic', size: 4 } },
     { name: 'meta', type: { type: 'map', values: 'bytes' } },

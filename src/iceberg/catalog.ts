@@ -199,13 +199,16 @@ export function planCatalogCommit(
 /** Adds schemas, partition specs and sort orders that the catalog lacks. */
 const shapeUpdates = (ours: TableMetadata, theirs: CatalogTable): Update[] => [
   ...added('schema', 'schema-id', ours.schemas, theirs.schemas, {
-    ...{ action: 'set-current-schema', 'schema-id': ours['current-schema-id'] },
+    action: 'set-current-schema',
+    'schema-id': ours['current-schema-id'],
   }),
   ...added('spec', 'spec-id', ours['partition-specs'], theirs['partition-specs'], {
-    ...{ action: 'set-default-spec', 'spec-id': ours['default-spec-id'] },
+    action: 'set-default-spec',
+    'spec-id': ours['default-spec-id'],
   }),
   ...added('sort-order', 'order-id', ours['sort-orders'], theirs['sort-orders'], {
-    ...{ action: 'set-default-sort-order', 'sort-order-id': ours['default-sort-order-id'] },
+    action: 'set-default-sort-order',
+    'sort-order-id': ours['default-sort-order-id'],
   }),
 ];
 

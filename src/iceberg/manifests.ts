@@ -140,7 +140,9 @@ export function planManifests(
     // No reader needs the statistics of a file that is gone.
     .map(
       ({ data_file, ...entry }): ManifestEntry => ({
-        ...{ ...entry, status: STATUS.deleted, snapshot_id: id },
+        ...entry,
+        status: STATUS.deleted,
+        snapshot_id: id,
         data_file: { ...data_file, ...NO_METRICS },
       }),
     );
@@ -231,9 +233,12 @@ function listedAs(
     sequence_number: sequence,
     min_sequence_number: Math.min(...entries.map((entry) => entry.sequence_number)),
     added_snapshot_id: id,
-    ...{ added_files_count: added.files, added_rows_count: added.rows },
-    ...{ existing_files_count: existing.files, existing_rows_count: existing.rows },
-    ...{ deleted_files_count: deleted.files, deleted_rows_count: deleted.rows },
+    added_files_count: added.files,
+    added_rows_count: added.rows,
+    existing_files_count: existing.files,
+    existing_rows_count: existing.rows,
+    deleted_files_count: deleted.files,
+    deleted_rows_count: deleted.rows,
     partitions: currentSpec(shape).map(({ name }) => partitionRange(entries, name)),
   };
 }

@@ -10,8 +10,10 @@ const spec = z.object({
   'spec-id': z.int(),
   fields: z.array(
     z.object({
-      ...{ name: z.string(), transform: z.string() },
-      ...{ 'field-id': z.int(), 'source-id': z.int() },
+      name: z.string(),
+      transform: z.string(),
+      'field-id': z.int(),
+      'source-id': z.int(),
     }),
   ),
 });
@@ -20,8 +22,10 @@ const sortOrder = z.object({
   'order-id': z.int(),
   fields: z.array(
     z.object({
-      ...{ transform: z.string(), direction: z.string() },
-      ...{ 'source-id': z.int(), 'null-order': z.string() },
+      transform: z.string(),
+      direction: z.string(),
+      'source-id': z.int(),
+      'null-order': z.string(),
     }),
   ),
 });

@@ -20,7 +20,10 @@ export type Metrics = Readonly<
 
 /** Statistics of a file without any. */
 export const NO_METRICS: Metrics = {
-  ...{ value_counts: [], null_value_counts: [], lower_bounds: [], upper_bounds: [] },
+  value_counts: [],
+  null_value_counts: [],
+  lower_bounds: [],
+  upper_bounds: [],
 };
 
 /**

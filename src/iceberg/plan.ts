@@ -84,8 +84,12 @@ export function planCommit(
     kept,
   );
   return {
-    ...{ version, metadata, manifests, read: previous?.read },
-    ...{ before: files, named: [...manifests.map(({ listed }) => listed.manifest_path), list] },
+    version,
+    metadata,
+    manifests,
+    read: previous?.read,
+    before: files,
+    named: [...manifests.map(({ listed }) => listed.manifest_path), list],
     after: headFiles(metadata, version),
   };
 }
@@ -155,11 +159,14 @@ function historyOf(
   const snapshot = {
     'snapshot-id': id,
     ...(parent === undefined ? {} : { 'parent-snapshot-id': parent }),
-    ...{ 'sequence-number': sequence, 'timestamp-ms': at },
+    'sequence-number': sequence,
+    'timestamp-ms': at,
     ...facts,
   };
   return {
-    ...{ 'last-sequence-number': sequence, 'last-updated-ms': at, 'current-snapshot-id': id },
+    'last-sequence-number': sequence,
+    'last-updated-ms': at,
+    'current-snapshot-id': id,
     snapshots: [...earlier, snapshot],
     'snapshot-log': [...(before?.['snapshot-log'] ?? []), { 'timestamp-ms': at, 'snapshot-id': id }],
     refs: { main: { 'snapshot-id': id, type: 'branch' as const } },
@@ -188,11 +195,18 @@ function summaryOf({ fresh }: Planned, { files }: LakeSnapshot): Record<string, 
   const rows = live.reduce((sum, file) => sum + file.record_count, 0);
   const bytes = live.reduce((sum, file) => sum + file.file_size_in_bytes, 0);
   const counts = {
-    ...{ 'added-data-files': added.files, 'added-records': added.rows, 'added-files-size': added.bytes },
-    ...{ 'deleted-data-files': deleted.files, 'deleted-records': deleted.rows },
-    ...{ 'removed-files-size': deleted.bytes, 'total-data-files': live.length },
-    ...{ 'total-records': rows, 'total-files-size': bytes },
-    ...{ 'total-delete-files': 0, 'total-position-deletes': 0, 'total-equality-deletes': 0 },
+    'added-data-files': added.files,
+    'added-records': added.rows,
+    'added-files-size': added.bytes,
+    'deleted-data-files': deleted.files,
+    'deleted-records': deleted.rows,
+    'removed-files-size': deleted.bytes,
+    'total-data-files': live.length,
+    'total-records': rows,
+    'total-files-size': bytes,
+    'total-delete-files': 0,
+    'total-position-deletes': 0,
+    'total-equality-deletes': 0,
   };
   const changed = deleted.files === 0 ? 'append' : added.files === 0 ? 'delete' : 'overwrite';
   const texts = Object.entries(counts).map(([name, count]) => [name, String(count)]);
@@ -211,10 +225,13 @@ function evolve(table: IcebergTable, planned: Planned, before: TableMetadata | u
   const orders = add(before?.['sort-orders'], (id) => ({ 'order-id': id, fields: sortOrderOf(table) }), 1);
   return {
     'last-column-id': Math.max(...schemas.all.flatMap(idsOf)),
-    ...{ 'current-schema-id': schemas.id, schemas: schemas.all },
-    ...{ 'default-spec-id': specs.id, 'partition-specs': specs.all },
+    'current-schema-id': schemas.id,
+    schemas: schemas.all,
+    'default-spec-id': specs.id,
+    'partition-specs': specs.all,
     'last-partition-id': LAST_PARTITION_FIELD,
-    ...{ 'default-sort-order-id': orders.id, 'sort-orders': orders.all },
+    'default-sort-order-id': orders.id,
+    'sort-orders': orders.all,
   };
 }
 
@@ -228,8 +245,10 @@ function add<T>(known: readonly T[] = [], numbered: (id: number) => T, first: nu
 
 const sortOrderOf = (table: IcebergTable) =>
   idsOfNames(table, table.sort).map((id) => ({
-    ...{ transform: 'identity', direction: 'asc' },
-    ...{ 'source-id': id, 'null-order': 'nulls-last' },
+    transform: 'identity',
+    direction: 'asc',
+    'source-id': id,
+    'null-order': 'nulls-last',
   }));
 
 /**

@@ -59,7 +59,9 @@ export function schemaOf(table: IcebergTable, isKeyProven: boolean) {
   const { columns, key } = table;
   const required = isKeyProven ? key : [];
   const fields = columns.map((column) => ({
-    ...{ id: column.field_id, name: column.name, required: required.includes(column.name) },
+    id: column.field_id,
+    name: column.name,
+    required: required.includes(column.name),
     type: typeOf(column),
     ...(column.description ? { doc: column.description } : {}),
   }));
@@ -84,7 +86,8 @@ export function nameMappingOf({ fields }: SchemaFields, earlier: readonly Schema
     [...all.values()].filter((field) => field.id === id).map(({ name }) => name);
   return JSON.stringify(
     [...ids.values()].map(({ id, type }) => ({
-      ...{ 'field-id': id, names: namesOf(id) },
+      'field-id': id,
+      names: namesOf(id),
       ...(typeof type === 'string'
         ? {}
         : { fields: [{ 'field-id': type['element-id'], names: ['element'] }] }),
@@ -104,6 +107,9 @@ export const LAST_PARTITION_FIELD = FIRST_PARTITION_FIELD + PARTITIONED_BY.lengt
 export const partitionFieldsOf = (table: IcebergTable) =>
   (table.partitioned ? PARTITIONED_BY : []).flatMap((name, i) =>
     idsOfNames(table, [name]).map((id) => ({
-      ...{ name, transform: 'identity', 'field-id': FIRST_PARTITION_FIELD + i, 'source-id': id },
+      name,
+      transform: 'identity',
+      'field-id': FIRST_PARTITION_FIELD + i,
+      'source-id': id,
     })),
   );

@@ -43,7 +43,9 @@ export async function planTables(
   const { snapshot_id: id, created_at } = manifest;
   const wanted = await pLimit(CONCURRENCY).map(icebergTables(tables, descriptions), async (table) => {
     const files = (tables[table.name]?.files ?? []).map((file) => ({
-      ...{ file, file_path: uriOf(file), partition: table.partitioned ? partitionValuesOf(file) : {} },
+      file,
+      file_path: uriOf(file),
+      partition: table.partitioned ? partitionValuesOf(file) : {},
     }));
     const before = previous.get(table.name);
     return { table, files, before: before && (await withEntries(before, withRows(files))) };
@@ -61,8 +63,11 @@ export async function planTables(
     const described = files.map(
       ({ file, ...placed }): DataFile => ({
         ...(metricsOf(file) ?? read.get(file.path) ?? NO_METRICS),
-        ...{ ...placed, content: 0, file_format: 'PARQUET' },
-        ...{ record_count: file.rows, file_size_in_bytes: file.bytes },
+        ...placed,
+        content: 0,
+        file_format: 'PARQUET',
+        record_count: file.rows,
+        file_size_in_bytes: file.bytes,
       }),
     );
     const made = { id, time: Date.parse(created_at), files: described };
@@ -95,7 +100,10 @@ export function icebergTables(
       description: described?.columns.find((each) => each.name === column.name)?.description,
     });
     return {
-      ...{ name, key, partitioned, description: described?.description ?? name },
+      name,
+      key,
+      partitioned,
+      description: described?.description ?? name,
       columns: [...fields, ...inPath].map(describe),
       sort: lakeTables().find((table) => table.name === name)?.sort ?? key,
     };

@@ -42,7 +42,23 @@ import { renewViews } from './views.js';
 const NOTE = 'backup.json';
 
 /** What a backup holds. */
-export type Backup = Awaited<ReturnType<typeof backUp>>;
+export interface Backup {
+  readonly path: string;
+  /** Output folder that was copied. */
+  readonly from: string;
+  readonly made_at: string;
+  /** Version of lotlake. */
+  readonly lotlake: string;
+  readonly snapshot_id: string | null;
+  readonly snapshots: number;
+  /** Snapshots that the copy lacks, because they were never finished or are not sound. */
+  readonly left_out: readonly string[];
+  /** Names of the files and folders beside the note. */
+  readonly names: readonly string[];
+  readonly files: number;
+  readonly links: number;
+  readonly bytes: number;
+}
 
 /** How a backup is made. */
 interface Backing extends Readonly<{ to: string; force: boolean; now: Date; signal: AbortSignal }> {
@@ -61,7 +77,7 @@ export async function backUp(
   connection: DuckDBConnection,
   layout: Layout,
   { to, force, now, signal, describe }: Backing,
-) {
+): Promise<Backup> {
   checkPlace(layout, to, force);
   const staging = join(dirname(to), `.${basename(to)}${endingOf(layout)}`);
   try {

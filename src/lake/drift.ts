@@ -21,9 +21,11 @@ export async function driftIn(connection: DuckDBConnection, passes: string) {
   );
   const reports = sealed.flatMap(({ stream, run_id, started_at, drift, is_last }) =>
     members.parse(JSON.parse(String(drift))).map(({ path }) => ({
-      ...{ stream: String(stream), path },
+      stream: String(stream),
+      path,
       /** Run that first reported it, and the start of its pass, ISO 8601. */
-      ...{ run_id: String(run_id), since: String(started_at) },
+      run_id: String(run_id),
+      since: String(started_at),
       /** Whether the last full pass of the stream, or its last pass if none was full, or a later one still had it. */
       isSent: is_last === true,
     })),

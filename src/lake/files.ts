@@ -84,8 +84,11 @@ export function ownFiles(snapshot: string, before: string | undefined): string[]
   return filesBelow(snapshot).filter((file) => !isLinked(snapshot, before, file));
 }
 
+/** Files of a snapshot by whether they are new or shared with the snapshot before: numbers and bytes. */
+export type FileUse = Readonly<Record<`${'written' | 'linked'}${'Files' | 'Bytes'}`, number>>;
+
 /** Counts the files of a snapshot, or of one of its tables, that its run wrote, and those that are hard links to the snapshot before. */
-export function compareFiles(snapshot: string, before: string | undefined) {
+export function compareFiles(snapshot: string, before: string | undefined): FileUse {
   const use = { writtenFiles: 0, writtenBytes: 0, linkedFiles: 0, linkedBytes: 0 };
   for (const file of filesBelow(snapshot)) {
     const kind = isLinked(snapshot, before, file) ? 'linked' : 'written';

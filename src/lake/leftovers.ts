@@ -149,16 +149,16 @@ function makeTrash(trash: string): boolean {
 /** Marks the published passes that an earlier run left unmarked, because it was killed right after the switch. */
 export function settlePasses({ landing }: Layout, base: BaseState | undefined): void {
   const merged = new Set(base?.manifest.pass_ids);
-  for (const { folder, manifest } of merged.size === 0 ? [] : listPasses(landing))
-    if (merged.has(manifest.pass_id) && !manifest.published) changePass(folder, { published: true });
+  for (const { folder, record } of merged.size === 0 ? [] : listPasses(landing))
+    if (merged.has(record.pass_id) && !record.published) changePass(folder, { published: true });
 }
 
 /**
  * Removes unpublished lookups of single vehicles from landing. Those of a closing run stay, and the next one resumes them.
  */
 export function removeLeftLookups({ landing }: Layout): void {
-  for (const { folder, manifest } of listPasses(landing, 'cars')) {
-    const { kind, request, published } = manifest;
+  for (const { folder, record } of listPasses(landing, 'cars')) {
+    const { kind, request, published } = record;
     if (kind === 'lookup' && request.pipeline !== 'closing' && !published) removePass(folder);
   }
 }

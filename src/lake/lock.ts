@@ -58,8 +58,14 @@ export async function takeLock(path: string, options: LockOptions) {
   const { pipeline, now, lease = LEASE } = options;
   const token = randomBytes(6).toString('hex');
   const mine: Holder = {
-    ...{ token, pid: process.pid, host: hostname(), place: placeOf(), ticks: ticksOf(process.pid) },
-    ...{ pipeline, started_at: now.toISOString(), lease },
+    token,
+    pid: process.pid,
+    host: hostname(),
+    place: placeOf(),
+    ticks: ticksOf(process.pid),
+    pipeline,
+    started_at: now.toISOString(),
+    lease,
   };
   held.add(token);
   try {

@@ -45,7 +45,8 @@ const fileSchema = z.object({
  * earlier versions have none: the ids in their files are hashes of names (see lake/field-ids).
  */
 const fieldSchema = z.object({
-  ...{ name, type: text },
+  name,
+  type: text,
   field_id: z.int().positive().optional(),
   element_id: z.int().positive().optional(),
 });

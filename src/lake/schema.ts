@@ -37,7 +37,17 @@ export function ownColumns({ gone }: Pick<LakeTable, 'gone'>): readonly Column[]
 export const REJECTED: Column = { name: 'rejected', type: 'VARCHAR[]' };
 
 /** Columns of a lake table. */
-export type TableSchema = Readonly<Awaited<ReturnType<typeof describeTable>>>;
+export interface TableSchema {
+  readonly table: LakeTable;
+  /** All columns of the SELECT, including lotlake's own bookkeeping. */
+  readonly staged: readonly Column[];
+  /** Columns that the feed fills, in the order of the SELECT. */
+  readonly content: readonly Column[];
+  /** Columns that say whether a row is still there. */
+  readonly state: readonly Column[];
+  /** All columns as published, without `month`, which is only a partition. */
+  readonly columns: readonly Column[];
+}
 
 /** Columns of a query. */
 export async function columnsOf(connection: DuckDBConnection, sql: string): Promise<Column[]> {
@@ -46,18 +56,14 @@ export async function columnsOf(connection: DuckDBConnection, sql: string): Prom
 }
 
 /** Describes a table's SELECT on a connection that has the views of its stream (see load/batch). */
-export async function describeTable(connection: DuckDBConnection, table: LakeTable) {
+export async function describeTable(connection: DuckDBConnection, table: LakeTable): Promise<TableSchema> {
   const staged = await columnsOf(connection, table.sql);
   const content = staged.filter(({ name }) => !name.startsWith('_') && name !== REJECTED.name);
   return {
     table,
-    /** All columns of the SELECT, including lotlake's own bookkeeping. */
     staged,
-    /** Columns that the feed fills, in the order of the SELECT. */
     content,
-    /** Columns that say whether a row is still there. */
     state: STATE[table.gone],
-    /** All columns as published, without `month`, which is only a partition. */
     columns: [...content, REJECTED, ...ownColumns(table)],
   };
 }

@@ -9,7 +9,14 @@ import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn } from './manifest.js';
 
 /** A folder of a snapshot. */
-export type Snapshot = Readonly<ReturnType<typeof listSnapshots>[number]>;
+export interface Snapshot {
+  readonly id: string;
+  readonly folder: string;
+  /** Whether it has a manifest, readable or not. A run writes the manifest last. */
+  readonly isSealed: boolean;
+  /** Undefined if there is none or it cannot be read. */
+  readonly manifest: Manifest | undefined;
+}
 
 /** Which snapshot to read: by its id, or by a time at which it was current; by default the published one. */
 export interface Choice {
@@ -27,23 +34,31 @@ export function listSnapshots(layout: Layout) {
     .map((id) => {
       const folder = join(layout.snapshots, id);
       return {
-        ...{ id, folder },
-        /** Whether it has a manifest, readable or not. A run writes the manifest last. */
+        id,
+        folder,
         isSealed: existsSync(join(folder, 'manifest.json')),
-        /** Undefined if there is none or it cannot be read. */
         manifest: manifestIn(folder),
       };
     });
 }
 
 /** All snapshots, and those that were current once. */
-export type Published = Awaited<ReturnType<typeof findPublished>>;
+export interface Published {
+  /** All snapshots, oldest first. */
+  readonly snapshots: readonly Snapshot[];
+  /** Ids of those that were current once. */
+  readonly ids: ReadonlySet<string>;
+  /** The snapshots of `ids` that are here and can be read, oldest first. */
+  readonly kept: readonly SealedSnapshot[];
+  /** Snapshots whose `runs` cannot be read. */
+  readonly unreadable: readonly { readonly snapshot: Snapshot; readonly reason: string }[];
+}
 
 /**
  * Finds the snapshots that were current once: the current one, and each that another snapshot names in its `runs`. Snapshots
  * whose `runs` are unreadable may name more.
  */
-export async function findPublished(connection: DuckDBConnection, layout: Layout) {
+export async function findPublished(connection: DuckDBConnection, layout: Layout): Promise<Published> {
   const snapshots = listSnapshots(layout);
   const current = currentSnapshot(layout);
   const ids = new Set(snapshots.filter(({ folder }) => folder === current).map(({ id }) => id));
@@ -60,7 +75,6 @@ export async function findPublished(connection: DuckDBConnection, layout: Layout
   }
   // A snapshot of a killed run may have no `runs` yet, or half of the file.
   const unreadable = unread.filter(({ snapshot }) => snapshot.isSealed || ids.has(snapshot.id));
-  /** The snapshots of `ids` that are here and can be read, oldest first. */
   const kept = snapshots.filter(hasManifest).filter(({ id }) => ids.has(id));
   return { snapshots, ids, kept, unreadable };
 }
@@ -88,8 +102,8 @@ export async function pickSnapshot(
   if (asOf === undefined) return snapshot === undefined ? undefined : findSnapshot(layout, snapshot);
   const moment = parseTime(asOf);
   const { kept } = await findPublished(connection, layout);
-  kept.sort((a, b) => timeOf(a.manifest) - timeOf(b.manifest));
-  const found = kept.findLast(({ manifest }) => timeOf(manifest) <= moment);
+  const byTime = kept.toSorted((a, b) => timeOf(a.manifest) - timeOf(b.manifest));
+  const found = byTime.findLast(({ manifest }) => timeOf(manifest) <= moment);
   if (found === undefined) throw unknown(`no snapshot that is kept is as old as ${asOf}`, kept);
   return found.folder;
 }
@@ -102,10 +116,13 @@ export function findSnapshot(layout: Layout, id: string): string {
   return found.folder;
 }
 
-type Sealed = Snapshot & { readonly manifest: Manifest };
+/** A snapshot whose manifest can be read. */
+export interface SealedSnapshot extends Snapshot {
+  readonly manifest: Manifest;
+}
 
 /** Whether the manifest of a snapshot can be read. */
-export function hasManifest(snapshot: Snapshot): snapshot is Sealed {
+export function hasManifest(snapshot: Snapshot): snapshot is SealedSnapshot {
   return snapshot.manifest !== undefined;
 }
 
@@ -124,7 +141,7 @@ function parseTime(text: string): number {
   );
 }
 
-function unknown(message: string, kept: readonly Sealed[]): LotlakeError {
+function unknown(message: string, kept: readonly SealedSnapshot[]): LotlakeError {
   const list = kept.map(({ id, manifest }) => `${id} (${manifest.created_at})`);
   return new LotlakeError('LAKE_NO_SNAPSHOT', message, {
     outcome: 'usage',

@@ -80,7 +80,7 @@ function readTables(): LakeTable[] {
 }
 
 /** A table that lotlake writes about its own work. */
-export type OwnTable = Readonly<(typeof ownTables)[number]>;
+export type SystemTable = Readonly<(typeof systemTables)[number]>;
 
 const ownDefinitions = z.record(
   z.string(),
@@ -94,7 +94,9 @@ const ownDefinitions = z.record(
       .record(z.string(), z.tuple([z.string(), z.string(), z.literal('internal').optional()]))
       .transform((columns) =>
         Object.entries(columns).map(([name, [type, description, internal]]) => ({
-          ...{ name, type, description },
+          name,
+          type,
+          description,
           ...(internal === undefined ? {} : { internal: true as const }),
         })),
       ),
@@ -102,6 +104,6 @@ const ownDefinitions = z.record(
 );
 
 /** Tables of lotlake's own, in the order of `sql/own-tables.yml`. */
-export const ownTables = Object.entries(ownDefinitions.parse(load(packageFile('sql/own-tables.yml')))).map(
+export const systemTables = Object.entries(ownDefinitions.parse(load(packageFile('sql/own-tables.yml')))).map(
   ([name, table]) => ({ ...table, name }),
 );

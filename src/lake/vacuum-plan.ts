@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { DEFAULT_PASSES } from '../config/settings.js';
-import type { PassManifest } from '../land/pass.js';
+import type { PassRecord } from '../land/pass.js';
 import type { StreamName } from '../service/streams.js';
 import type { Manifest } from './manifest.js';
 import type { Snapshot } from './snapshots.js';
@@ -75,7 +75,7 @@ function lastOfDays<T extends SnapshotFacts>(published: readonly T[], days: numb
  * because a rebuild that replays a full pass without the windows and lookups after it would bring old values back.
  * @param passes by stream, oldest first
  */
-export function planPasses<T extends PassManifest>(
+export function planPasses<T extends PassRecord>(
   passes: readonly T[],
   lake: LakeFacts,
   keep: Retention['keepPasses'],
@@ -105,7 +105,7 @@ export function planPasses<T extends PassManifest>(
  * back, so the clock of the pass was ahead. A rebuild would replay it last and bring old values back. The clock of this
  * machine has no part in this, because it may be wrong, too.
  */
-const isFromFuture = (pass: PassManifest, { lastPassAt }: LakeFacts): boolean =>
+const isFromFuture = (pass: PassRecord, { lastPassAt }: LakeFacts): boolean =>
   pass.kind !== 'lookup' && isProof(pass) && pass.started_at > (lastPassAt[pass.stream] ?? pass.started_at);
 
 /**
@@ -113,7 +113,7 @@ const isFromFuture = (pass: PassManifest, { lastPassAt }: LakeFacts): boolean =>
  * left. Other lists, such as the archive, are read by windows and never whole again, so their windows count. A pass without
  * records proves nothing.
  */
-function isProof({ stream, kind, complete, sources, records }: PassManifest): boolean {
+function isProof({ stream, kind, complete, sources, records }: PassRecord): boolean {
   const isOfKind = kind === 'full' || (kind === 'window' && stream !== 'cars');
   return isOfKind && records > 0 && (sources === null ? complete : sources.length > 0);
 }
@@ -125,7 +125,7 @@ const FORGOTTEN_DAYS = 31;
  * Start of the oldest of the last `keep` proofs. If passes are over some sources, each source keeps its own last proofs.
  * If there are fewer, the result is empty and so before every start.
  */
-function oldestKept(proofs: readonly PassManifest[], keep: number): string {
+function oldestKept(proofs: readonly PassRecord[], keep: number): string {
   const sources = new Set(proofs.flatMap((pass) => pass.sources ?? [null]));
   const startsBySource = [...sources].map((source) =>
     proofs
@@ -140,13 +140,13 @@ function oldestKept(proofs: readonly PassManifest[], keep: number): string {
 
 const lastOf = (starts: readonly string[]): number => Date.parse(starts.at(-1) ?? '');
 
-function pastRetention({ records, started_at }: PassManifest, cut: string): string | undefined {
+function pastRetention({ records, started_at }: PassRecord, cut: string): string | undefined {
   if (records === 0) return 'it has no record';
   return started_at < cut ? 'before the oldest complete pass kept' : undefined;
 }
 
 /** Why no run will use a pass that the lake does not hold; undefined if a run may use it. */
-function useless(pass: PassManifest, lake: LakeFacts): string | undefined {
+function useless(pass: PassRecord, lake: LakeFacts): string | undefined {
   if (pass.state === 'abandoned') return `abandoned: ${pass.reason ?? 'no reason given'}`;
   const isOutdated = pass.started_at <= (lake.lastPassAt[pass.stream] ?? '');
   if (pass.state === 'open' || pass.published || !isOutdated) return undefined;

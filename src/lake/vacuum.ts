@@ -16,7 +16,24 @@ import { type LakeFacts, planPasses, planSnapshots, type Retention } from './vac
 import { findMissing } from './verify.js';
 
 /** What a vacuum removes and leaves. Paths are below the output folder. */
-export type VacuumPlan = Awaited<ReturnType<typeof planVacuum>>;
+export interface VacuumPlan {
+  readonly removals: readonly Removal[];
+  /** Snapshots, passes and records of runs that cannot be read, and stay whatever their age. */
+  readonly unreadable: readonly { readonly path: string; readonly reason: string }[];
+  /** Bytes. */
+  readonly freed: number;
+  readonly kept: { readonly snapshots: number; readonly passes: number };
+}
+
+/** A folder or file that a vacuum removes. */
+interface Removal {
+  readonly kind: 'snapshot' | 'pass' | 'leftover';
+  readonly path: string;
+  readonly reason: string;
+  /** Bytes of its files, and the bytes that are free once it is gone. */
+  readonly bytes: number;
+  readonly freed: number;
+}
 
 /** Throws LAKE_NOT_FOUND if an output folder has nothing of lotlake, such as a folder with a mistyped name. */
 export function assertLake({ output, lake, landing, work }: Layout): void {
@@ -31,12 +48,16 @@ export function assertLake({ output, lake, landing, work }: Layout): void {
  * Finds what can be removed. The caller holds the lock of the output folder, so no run is at work. Throws LAKE_UNSOUND if
  * the current snapshot is damaged, because then nothing says what the lake still needs.
  */
-export async function planVacuum(connection: DuckDBConnection, layout: Layout, retention: Retention) {
+export async function planVacuum(
+  connection: DuckDBConnection,
+  layout: Layout,
+  retention: Retention,
+): Promise<VacuumPlan> {
   const published = await findPublished(connection, layout);
   const { snapshots } = published;
   const lake = await factsOf(connection, layout, published);
   const landed = findPasses(layout.landing);
-  const passes = landed.passes.map(({ folder, manifest }) => ({ ...manifest, folder }));
+  const passes = landed.passes.map(({ folder, record }) => ({ ...record, folder }));
   const old = [
     ...planSnapshots(snapshots, lake, retention).map((going) => ({ ...going, kind: 'snapshot' as const })),
     ...planPasses(passes, lake, retention.keepPasses).map((going) => ({ ...going, kind: 'pass' as const })),
@@ -50,7 +71,6 @@ export async function planVacuum(connection: DuckDBConnection, layout: Layout, r
   const removals = measure([...leftovers, ...old]).map((each) => ({ ...each, path: below(each.path) }));
   return {
     removals,
-    // Snapshots, passes and records of runs that stay whatever their age.
     unreadable: [...unreadableSnapshots(published), ...landed.unreadable, ...strangeRuns(layout)].map(
       ({ folder, reason }) => ({
         path: below(folder),

@@ -98,7 +98,9 @@ export function findMissing(snapshot: string, manifest: Manifest): Problem[] {
 const linkProblems = (snapshot: string): Problem[] =>
   linksBelow(snapshot).map((path) => ({
     ...placeOf(relative(snapshot, path)),
-    ...{ check: 'presence', expected: 'no link', found: `a link to ${realPlace(path)}` },
+    check: 'presence',
+    expected: 'no link',
+    found: `a link to ${realPlace(path)}`,
   }));
 
 function sizeProblem(snapshot: string, table: string, file: LakeFile): Problem | undefined {

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { makeFolder, openNew, remove, writeTo } from '../config/owned.js';
 import { writing } from './files.js';
 import { Fingerprints, readFingerprints } from './fingerprints.js';
-import type { LandedPage } from './page.js';
+import type { LandedPage, LineReader } from './page.js';
 
 /** First 64 bits of the SHA-1 of a record as it is landed. */
 const fingerprintOf = (line: Uint8Array): bigint => hash('sha1', line, 'buffer').readBigUInt64LE(0);
 
 /** Takes the records of one page while they are landed, and keeps those that are new to the lake. */
-export class PageChanges {
+export class PageChanges implements LineReader {
   /** Fingerprints of all records that have an id. */
   readonly prints = new Fingerprints();
   /** Fingerprints of the records that are new to the lake. */
@@ -25,7 +25,6 @@ export class PageChanges {
     readonly known: Fingerprints,
   ) {}
 
-  /** Takes whole lines: where each ends, and the ids of their records, NaN if a record has none. */
   lines(lines: Uint8Array, ends: readonly number[], ids: readonly number[]): void {
     let start = 0;
     let from = 0;

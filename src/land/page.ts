@@ -56,16 +56,22 @@ export interface LandedPage
   readonly prints?: PrintsPlace | undefined;
 }
 
+/** Reads the records of a page while they are landed. */
+export interface LineReader {
+  /** Takes whole lines: where each ends, and the ids of their records, NaN if a record has none. */
+  lines(lines: Uint8Array, ends: readonly number[], ids: readonly number[]): void;
+}
+
 /**
  * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
  * when the page is whole. Throws LAND_PAGE_BROKEN if the body is not a page
  * and LAND_FAILED if the file cannot be written; nothing is left on disk then.
- * @param onLines takes whole lines: where each ends, and the ids of their records
+ * @param reader reads the lines on their way to the file
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
   target: { path: string; url: string; mostRecordBytes?: number | undefined } & Pick<Stream, 'contract'>,
-  onLines?: (lines: Uint8Array, ends: readonly number[], ids: readonly number[]) => void,
+  reader?: LineReader,
 ): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
   makeFolder(dirname(target.path));
   const temporary = temporaryOf(target.path);
@@ -78,7 +84,7 @@ export async function landPage(
   let fault: unknown;
   const lines = async function* (): AsyncGenerator<Buffer> {
     const seen = (found: Buffer): Buffer[] => {
-      onLines?.(found, scanner.lineEnds, scanner.lineIds);
+      reader?.lines(found, scanner.lineEnds, scanner.lineIds);
       return found.length === 0 ? [] : [found];
     };
     try {
@@ -143,9 +149,13 @@ export async function readPage(
 export function factsOf(scan: PageScan) {
   const { records, bytes, largestRecord, oversized, ids } = scan;
   return {
-    ...{ records, bytes, largestRecord },
+    records,
+    bytes,
+    largestRecord,
     ...(oversized.length === 0 ? {} : { oversized }),
-    ...{ firstId: finite(ids[0]), lastId: finite(ids.at(-1)), unnamed: unnamedIn(ids) },
+    firstId: finite(ids[0]),
+    lastId: finite(ids.at(-1)),
+    unnamed: unnamedIn(ids),
     // Records that repeat an earlier id; unreadable ids do not count.
     repeats: ids.length - new Set(ids).size - Math.max(0, ids.filter(Number.isNaN).length - 1),
     digest: digestOf(ids, bytes),

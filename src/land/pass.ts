@@ -59,20 +59,17 @@ const passSchema = z.object({
 });
 
 /** `pass.json`: one walk through a list of the service. */
-export type PassManifest = Readonly<z.output<typeof passSchema>>;
+export type PassRecord = Readonly<z.output<typeof passSchema>>;
 
 /** A pass on disk, being filled or read. */
 export interface Pass {
   readonly folder: string;
-  readonly manifest: PassManifest;
+  readonly record: PassRecord;
   /** Pages that are landed and whole, in the order of receipt. */
   readonly pages: readonly LandedPage[];
 }
 
-export type PassRequest = Pick<
-  PassManifest,
-  'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'
->;
+export type PassRequest = Pick<PassRecord, 'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'>;
 
 /** An id of a run or pass, which begins with its start, such as `20261118T020000Z-0a1b2c`. */
 export const newId = (start: Date): string =>
@@ -82,13 +79,21 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
   const passId = newId(now);
   const folder = join(landing, request.stream, passId);
   makeFolder(folder);
-  const manifest = passSchema.parse({
-    ...{ pass_id: passId, ...request, state: 'open', reason: null, complete: false },
-    ...{ started_at: now.toISOString(), ended_at: null, total: null, published: false, unproven: [] },
+  const record = passSchema.parse({
+    pass_id: passId,
+    ...request,
+    state: 'open',
+    reason: null,
+    complete: false,
+    started_at: now.toISOString(),
+    ended_at: null,
+    total: null,
+    published: false,
+    unproven: [],
     ...sumsOf([]),
   });
-  writeManifest(folder, manifest);
-  return { folder, manifest, pages: [] };
+  writeRecord(folder, record);
+  return { folder, record, pages: [] };
 }
 
 /** A pass whose `pass.json` or ledger cannot be read. */
@@ -140,16 +145,16 @@ function isPass(folder: string): boolean {
 
 /** Reads one pass. Throws LAND_FAILED if its `pass.json` is not valid. */
 export function readPass(folder: string): Pass {
-  const manifest = readManifest(folder);
-  const { pass_id, stream } = manifest;
+  const record = readRecord(folder);
+  const { pass_id, stream } = record;
   if (join(stream, pass_id) !== join(basename(dirname(folder)), basename(folder)))
     throw new LotlakeError('LAND_FAILED', `${join(folder, 'pass.json')} is that of ${stream}/${pass_id}`, {
       hint: 'give the folder of this pass its name back, or move it away',
     });
-  return { folder, manifest, pages: readLedger(folder) };
+  return { folder, record, pages: readLedger(folder) };
 }
 
-function readManifest(folder: string): PassManifest {
+function readRecord(folder: string): PassRecord {
   const path = join(folder, 'pass.json');
   try {
     return passSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -162,9 +167,9 @@ function readManifest(folder: string): PassManifest {
   }
 }
 
-function writeManifest(folder: string, manifest: PassManifest): void {
+function writeRecord(folder: string, record: PassRecord): void {
   const path = join(folder, 'pass.json');
-  writing(path, () => replaceFile(path, `${JSON.stringify(manifest, null, 2)}\n`));
+  writing(path, () => replaceFile(path, `${JSON.stringify(record, null, 2)}\n`));
 }
 
 const LEDGER = 'pages.ndjson';
@@ -202,23 +207,23 @@ function readLedger(folder: string): LandedPage[] {
 }
 
 /** Changes members of `pass.json`, such as the run that uses the pass, or that its records are published. */
-export function changePass(folder: string, changed: Partial<PassManifest>): PassManifest {
-  const manifest = { ...readManifest(folder), ...changed };
-  writeManifest(folder, manifest);
-  return manifest;
+export function changePass(folder: string, changed: Partial<PassRecord>): PassRecord {
+  const record = { ...readRecord(folder), ...changed };
+  writeRecord(folder, record);
+  return record;
 }
 
 /** Notes sources that the service refuses to the key. Returns those that were not noted before. */
 export function noteHidden(folder: string, sources: readonly number[]): number[] {
-  const { hidden } = readManifest(folder);
+  const { hidden } = readRecord(folder);
   const more = sources.filter((source) => !hidden.includes(source));
   if (more.length > 0) changePass(folder, { hidden: [...hidden, ...more].sort((a, b) => a - b) });
   return more;
 }
 
 /** Notes that a run could not load a page. Returns whether another run failed at it before. */
-export function noteLoadFailure(folder: string, failure: PassManifest['load_failures'][number]): boolean {
-  const { load_failures: before } = readManifest(folder);
+export function noteLoadFailure(folder: string, failure: PassRecord['load_failures'][number]): boolean {
+  const { load_failures: before } = readRecord(folder);
   changePass(folder, { load_failures: [...before, failure] });
   return before.some(({ page, run_id }) => page === failure.page && run_id !== failure.run_id);
 }
@@ -241,14 +246,14 @@ export async function damagedFiles({ folder, pages }: Pass, signal?: AbortSignal
 }
 
 /** Notes a lookup that brought no record. It is not made again. */
-export function noteAnswer(folder: string, name: string, answer: PassManifest['answers'][string]): void {
-  changePass(folder, { answers: { ...readManifest(folder).answers, [name]: answer } });
+export function noteAnswer(folder: string, name: string, answer: PassRecord['answers'][string]): void {
+  changePass(folder, { answers: { ...readRecord(folder).answers, [name]: answer } });
 }
 
 /** Whether every page of a sealed pass still exists. */
-export function isWhole({ pages, manifest }: Pass): boolean {
+export function isWhole({ pages, record }: Pass): boolean {
   const records = sum(pages.map((page) => page.records));
-  return pages.length === manifest.pages && records === manifest.records;
+  return pages.length === record.pages && records === record.records;
 }
 
 export const landedPassIds = (landing: string): ReadonlySet<string> =>
@@ -270,10 +275,10 @@ export async function syncPass(folder: string): Promise<void> {
 /** Ends a pass as sealed or abandoned, with the sums of its pages. Members that `end` leaves out stay as they are. */
 export function endPass(
   { folder }: Pick<Pass, 'folder'>,
-  end: Pick<PassManifest, 'state' | 'reason' | 'complete'> &
-    Partial<Pick<PassManifest, 'total' | 'run_id' | 'unproven' | 'published' | 'sources'>>,
+  end: Pick<PassRecord, 'state' | 'reason' | 'complete'> &
+    Partial<Pick<PassRecord, 'total' | 'run_id' | 'unproven' | 'published' | 'sources'>>,
   now: Date,
-): PassManifest {
+): PassRecord {
   return changePass(folder, { ...end, ended_at: now.toISOString(), ...sumsOf(readLedger(folder)) });
 }
 

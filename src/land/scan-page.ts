@@ -119,7 +119,10 @@ export class PageScanner {
     if (!this.#isWhole)
       throw this.#fail(`the body ended early, after ${this.#received} bytes and ${this.#ids.length} records`);
     return this.#close({
-      ...{ records: this.#ids.length, ids: this.#ids, oversized: this.#oversized, ...this.#seen },
+      records: this.#ids.length,
+      ids: this.#ids,
+      oversized: this.#oversized,
+      ...this.#seen,
       envelope: JSON.parse(withoutWords(`{${this.#envelope.join(',')}}`)),
       ...this.#values.tree.compare(),
       irregular: this.#values.irregular,

@@ -29,7 +29,7 @@ function createSink(
   next: () => number,
   { changes, mostRecordBytes }: SinkOptions,
 ): PageSink<LandedPage> {
-  const { contract, ascending } = streams[pass.manifest.stream];
+  const { contract, ascending } = streams[pass.record.stream];
   const landed = pass.pages.filter((page) => page.list === list);
   const taken = new Set(landed.map(({ file }) => file));
   const prefix = list === '' ? '' : `${list.replaceAll(/[^a-zA-Z0-9]+/g, '-')}.`;
@@ -45,14 +45,20 @@ function createSink(
       const file = nameOf(number);
       const seen = changes?.open(file.replace(/\.gz$/, ''));
       const target = { path: join(pass.folder, file), url: answer.url, contract, mostRecordBytes };
-      const landing = landPage(answer.body, target, seen && ((...lines) => seen.lines(...lines)));
+      const landing = landPage(answer.body, target, seen);
       const { scan, fileBytes, sha256 } = await landing.catch((error) => {
         seen?.discard();
         throw error;
       });
       taken.add(file);
       const page: LandedPage = {
-        ...{ list, page: number, file, seq: next(), fileBytes, sha256, ...factsOf(scan) },
+        list,
+        page: number,
+        file,
+        seq: next(),
+        fileBytes,
+        sha256,
+        ...factsOf(scan),
         ...(answer.unserved === undefined ? {} : { unserved: answer.unserved }),
         prints: seen === undefined ? undefined : keepPrints(pass.folder, seen.prints),
         requestedAt,

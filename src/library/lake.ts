@@ -1,14 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../config/lotlake-error.js';
-import { dictionary, type TableEntry } from '../docs/dictionary.js';
+import { sumOf } from '../config/printable.js';
 import type { Row } from '../duck/session.js';
 import { layoutOf } from '../lake/layout.js';
 import { allTables } from '../lake/manifest.js';
+import { dictionary, type TableEntry } from '../model/dictionary.js';
+import { readQuery } from '../model/read-only.js';
 import { jsonValue } from '../query/instants.js';
 import { openSnapshot } from '../query/open-lake.js';
-import { sumOf } from '../query/printable.js';
 import { type Format, render } from '../query/query.js';
-import { readQuery } from '../query/read-only.js';
 import { openResult } from '../query/result.js';
 import { readStanding, type Standing } from '../report/alarms.js';
 import { type LakeSettings, settingsOf } from './settings.js';
@@ -39,7 +39,7 @@ export interface Lake {
   readonly tables: readonly TableEntry[];
   /**
    * Returns all rows of a read-only query. Integers are numbers if that is exact and texts otherwise, instants ISO 8601 in
-   * UTC, dates `2026-11-20`. Rejects with LotlakeError (SHARE_QUERY) for a query that is wrong or could write.
+   * UTC, dates `2026-11-20`. Rejects with LotlakeError (QUERY_FAILED) for a query that is wrong or could write.
    */
   query(sql: string): Promise<Row[]>;
   /**
@@ -49,7 +49,7 @@ export interface Lake {
   stream(sql: string, format: StreamFormat): AsyncIterable<string | Uint8Array>;
   /** Alarms, rejected records and new members of the feed, as `lotlake status` shows them. */
   status(): Promise<Standing>;
-  /** Ends queries and streams, frees memory and removes the scratch folder. What is asked after that rejects (SHARE_CLOSED). */
+  /** Ends queries and streams, frees memory and removes the scratch folder. What is asked after that rejects (QUERY_CLOSED). */
   close(): void;
 }
 
@@ -139,7 +139,7 @@ export async function open(settings: LakeSettings, options: OpenOptions): Promis
 }
 
 const closedError = (): LotlakeError =>
-  new LotlakeError('SHARE_CLOSED', 'the lake was closed', {
+  new LotlakeError('QUERY_CLOSED', 'the lake was closed', {
     outcome: 'usage',
     hint: 'open it again with openLake',
   });

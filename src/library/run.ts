@@ -1,8 +1,8 @@
 import { type PipelineName, pipelines } from '../../pipelines/index.js';
 import { assertWritable } from '../config/folder.js';
 import { assertService } from '../extract/client.js';
-import type { RunResult } from '../run/finish.js';
 import type { JobOptions, Reporter } from '../run/job.js';
+import type { RunResult } from '../run/publish.js';
 import { type LakeSettings, settingsOf } from './settings.js';
 
 /** Options of `runPipeline`. */

@@ -24,7 +24,7 @@ export class Drift {
 
   constructor(
     private readonly options: {
-      readonly pass: Pick<Pass, 'manifest'>;
+      readonly pass: Pick<Pass, 'record'>;
       readonly warn: (message: string) => void;
     },
   ) {}
@@ -32,7 +32,7 @@ export class Drift {
   /** Notes the unknown members of a page. Warns once if there are more than {@link MOST_DRIFT}. */
   learn(page: LandedPage): void {
     const { pass, warn } = this.options;
-    const stream = streams[pass.manifest.stream];
+    const stream = streams[pass.record.stream];
     for (const { path, kinds, firstRecord } of page.drift) {
       const known = this.#found.get(path);
       if (known === undefined && this.#found.size >= MOST_DRIFT) {
@@ -45,7 +45,7 @@ export class Drift {
         stream: stream.name,
         path,
         kinds: [...new Set([...(known?.kinds ?? []), ...kindNames(kinds)])],
-        pass_id: pass.manifest.pass_id,
+        pass_id: pass.record.pass_id,
         page: known?.page ?? page.page,
         position: known?.position ?? firstRecord,
         kept: known?.kept ?? isLoadable(path, stream.contract, this.paths()),

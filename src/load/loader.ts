@@ -15,7 +15,7 @@ import { type Stream, streams } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
 import { type ColumnPlaces, columnPlaces } from './column-places.js';
-import { Drift } from './drift.js';
+import { Drift, type DriftReport } from './drift.js';
 import { addRejects } from './staged.js';
 
 /** Landed pages could not be turned into tables. */
@@ -37,17 +37,40 @@ export function isOfPage(error: LoadError): boolean {
   );
 }
 
+/** What became of the records of a pass, in numbers of records unless it is said otherwise. */
+interface LoadCounts {
+  /** As the answers of the service say, else as counted. */
+  readonly served: number;
+  readonly records: number;
+  /** What the lake now holds: staged records, and unchanged ones. */
+  readonly loaded: number;
+  /** Equal to what the lake holds, and not read again. */
+  readonly unchanged: number;
+  readonly rejected: number;
+  /** Values that loaded records lack, because they break the contract. */
+  readonly rejectedValues: number;
+}
+
+/** The staged records of a pass. */
+export interface StagedRecords extends LoadCounts {
+  readonly drift: readonly DriftReport[];
+  /** The list of each page, by `seq`, the order of receipt. */
+  readonly lists: ReadonlyMap<number, string>;
+}
+
+/** An unknown member, and the run that first reported it; null for this run. */
+export type DatedDrift = DriftReport & { readonly since: string | null };
+
 /** A pass whose records are staged. */
-export interface LoadedPass
-  extends Readonly<Awaited<ReturnType<Loader['finish']>>>,
-    Pick<Pass, 'folder' | 'manifest'> {
+export interface LoadedPass extends StagedRecords, Pick<Pass, 'folder' | 'record'> {
+  readonly drift: readonly DatedDrift[];
   /** The records of a pass over vehicles that are new to the lake. */
   readonly changes?: Changes | undefined;
 }
 
 export interface LoaderOptions {
   readonly session: Session;
-  readonly pass: Pick<Pass, 'folder' | 'manifest'>;
+  readonly pass: Pick<Pass, 'folder' | 'record'>;
   /** Columns of every table of the lake. */
   readonly schemas: ReadonlyMap<string, TableSchema>;
   readonly stage: string;
@@ -86,11 +109,7 @@ export class Loader {
   readonly #idle: DuckDBConnection[] = [];
   /** The list of each page, by `seq`, the order of receipt. */
   readonly #lists = new Map<number, string>();
-  /**
-   * Numbers of records. `served`: as the answers of the service say, else as counted. `unchanged`: equal to what the lake
-   * holds, and not read again. `rejectedValues`: values that loaded records lack, because they break the contract.
-   * `meant`: empty lists in place of objects and the reverse, which are read as they are meant.
-   */
+  /** As in {@link LoadCounts}. `meant`: empty lists in place of objects and the reverse, which are read as they are meant. */
   readonly #counts = {
     served: 0,
     records: 0,
@@ -107,7 +126,7 @@ export class Loader {
   #places: ColumnPlaces | undefined;
 
   constructor(private readonly options: LoaderOptions) {
-    const { stream, pass_id } = options.pass.manifest;
+    const { stream, pass_id } = options.pass.record;
     this.#stream = streams[stream];
     this.#passId = pass_id;
     this.#drift = new Drift(options);
@@ -131,8 +150,8 @@ export class Loader {
     if (this.#bytesOf(this.#gathered) >= most) this.#flush();
   }
 
-  /** Loads what is left and waits for every batch. `loaded` counts the records that the lake now holds. Throws LoadError. */
-  async finish() {
+  /** Loads what is left and waits for every batch. Throws LoadError. */
+  async finish(): Promise<StagedRecords> {
     this.#flush();
     await this.#settle();
     if (this.#failure !== undefined) throw this.#failure;
@@ -198,7 +217,11 @@ export class Loader {
     );
     const files = (await Promise.all(ready)).filter((file) => file.kept > 0);
     return {
-      ...{ stream: this.#stream, learned, files, stage, name },
+      stream: this.#stream,
+      learned,
+      files,
+      stage,
+      name,
       largestRecord: Math.max(...pages.map((page) => page.largestRecord)),
       isSmall: this.#bytesOf(pages) < SMALL_BATCH_BYTES,
       isMended: files.some((file) => file.isMended),

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { append, makeFolder } from '../config/owned.js';
 import { literal } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
-import { ownTables } from '../lake/tables.js';
+import { systemTables } from '../lake/tables.js';
 import type { Reject } from './check-page.js';
 
 /** Whether a stage has files of a table. */
@@ -27,7 +27,7 @@ export function stagedFiles(stage: string, table: string): string {
 
 /** Columns of a staged reject: the columns of `rejects`, with `seq`, the receipt of its page, in place of `run_id`. */
 export const REJECT_COLUMNS: readonly Column[] = [
-  ...ownTables.flatMap(({ name, columns }) => (name === 'rejects' ? columns : [])),
+  ...systemTables.flatMap(({ name, columns }) => (name === 'rejects' ? columns : [])),
   { name: 'seq', type: 'BIGINT' },
 ].filter(({ name }) => name !== 'run_id');
 

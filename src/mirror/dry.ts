@@ -26,12 +26,17 @@ export function dryStore(store: ObjectStore, now: () => Date): ObjectStore {
       : { body: change.body, tag: change.tag };
   };
   return {
-    ...{ place: store.place, concurrency: store.concurrency, signal: store.signal },
+    place: store.place,
+    concurrency: store.concurrency,
+    signal: store.signal,
     get requests() {
       const { put, get, list, remove, bytes } = store.requests;
       return {
-        ...{ put: put + own.put, get: get + own.get, list: list + own.list },
-        ...{ remove: remove + own.remove, bytes: bytes + own.bytes },
+        put: put + own.put,
+        get: get + own.get,
+        list: list + own.list,
+        remove: remove + own.remove,
+        bytes: bytes + own.bytes,
       };
     },
     async list(below) {

@@ -35,7 +35,7 @@ function countCopied(copied: readonly (readonly PassFile[])[]) {
  * has it with the same checksum.
  */
 export async function pushLanding(landing: string, store: ObjectStore) {
-  const sealed = listPasses(landing).filter((pass) => pass.manifest.state === 'sealed' && isWhole(pass));
+  const sealed = listPasses(landing).filter((pass) => pass.record.state === 'sealed' && isWhole(pass));
   const copied: PassFile[][] = [];
   for (const pass of sealed) {
     store.signal.throwIfAborted();
@@ -46,7 +46,7 @@ export async function pushLanding(landing: string, store: ObjectStore) {
 
 /** Sends the files of a pass that the mirror lacks, and returns them. */
 async function pushPass(pass: Pass, store: ObjectStore): Promise<PassFile[]> {
-  const folder = `${LANDING}${pass.manifest.stream}/${pass.manifest.pass_id}/`;
+  const folder = `${LANDING}${pass.record.stream}/${pass.record.pass_id}/`;
   const files = await filesOfPass(pass);
   const stored = await listIn(store, folder);
   const missing = files.filter(({ file, sha256 }) => stored.get(file)?.sha256 !== sha256);

@@ -82,9 +82,14 @@ export async function push(lake: LocalLake, pushing: Pushing) {
   for (const snapshot of plan) await pushSnapshot(snapshot, pushing, sent);
   const { files, bytes } = sent;
   return {
-    ...{ place: store.place, snapshot_id: sent.mirror?.current.snapshot_id ?? '' },
-    ...{ pushed: plan.map(({ id }) => id), files, bytes },
-    ...{ metadata_bytes: store.requests.bytes - before - bytes, finished, discarded },
+    place: store.place,
+    snapshot_id: sent.mirror?.current.snapshot_id ?? '',
+    pushed: plan.map(({ id }) => id),
+    files,
+    bytes,
+    metadata_bytes: store.requests.bytes - before - bytes,
+    finished,
+    discarded,
   };
 }
 
@@ -179,11 +184,14 @@ async function pushSnapshot(snapshot: LocalSnapshot, pushing: Pushing, sent: Sen
   killPoint('mirror.snapshot-described');
   const added = { snapshot_id: id, created_at: manifest.created_at };
   const next = {
-    ...{ lotlake_version: version, origin: manifest.origin ?? mirror?.current.origin ?? null },
-    ...{ snapshot_id: id, snapshots: [...(mirror?.current.snapshots ?? []), added] },
+    lotlake_version: version,
+    origin: manifest.origin ?? mirror?.current.origin ?? null,
+    snapshot_id: id,
+    snapshots: [...(mirror?.current.snapshots ?? []), added],
     heads: await stageHeads(store, tables.heads),
     tables: statesOf(tables.heads, states, tables.contents),
-    ...{ switched_at: now().toISOString(), vacuum_until: null },
+    switched_at: now().toISOString(),
+    vacuum_until: null,
   };
   store.signal.throwIfAborted();
   Object.assign(sent, { mirror: await switchTo(store, next, mirror), heads: tables.heads, record });

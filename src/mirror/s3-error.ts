@@ -95,7 +95,8 @@ export function explain(
     });
   if (isTemporary(error))
     return new LotlakeError('MIRROR_UNREACHABLE', what, {
-      ...{ outcome: 'unavailable', retryable: true },
+      outcome: 'unavailable',
+      retryable: true,
       hint: `check the network and publish.endpoint; ${RESUME}`,
     });
   if (name === 'NoSuchBucket')

@@ -55,7 +55,9 @@ export async function openStore(
     );
   };
   return {
-    ...{ place: place.to.replace(/\/+$/, ''), concurrency: place.concurrency, signal },
+    place: place.to.replace(/\/+$/, ''),
+    concurrency: place.concurrency,
+    signal,
     requests: countRequests(client),
     list: (below) =>
       explained(async () => {

@@ -34,7 +34,14 @@ const AT_WORK = 1_200_000;
 const CLOCKS = 300_000;
 
 /** Result of a vacuum of a mirror. */
-export type RemoteVacuum = Awaited<ReturnType<typeof vacuumMirror>>;
+export interface RemoteVacuum {
+  readonly place: string;
+  readonly snapshots: readonly { readonly snapshot_id: string; readonly reason: string }[];
+  /** Objects and bytes that are removed. */
+  readonly objects: number;
+  readonly bytes: number;
+  readonly kept: { readonly snapshots: number; readonly objects: number };
+}
 
 /** What a vacuum needs. */
 export interface Vacuuming {
@@ -52,7 +59,7 @@ export interface Vacuuming {
  * push begins that would rely on an object to be removed. Landing stays. Throws MIRROR_*.
  * @returns the removed snapshots with reasons, the number and bytes of the removed objects, and the numbers that stay
  */
-export async function vacuumMirror(given: Vacuuming) {
+export async function vacuumMirror(given: Vacuuming): Promise<RemoteVacuum> {
   const vacuuming = given.isDryRun ? { ...given, store: dryStore(given.store, given.now) } : given;
   const { store, keep, now, warn } = vacuuming;
   const opened = await openMirrored(store, { isWriter: true, warn });
@@ -69,7 +76,9 @@ export async function vacuumMirror(given: Vacuuming) {
   const unnamed = planObjects(objects, named, now());
   const removed = await removeAll(unnamed, switched, vacuuming);
   return {
-    ...{ place: store.place, snapshots: removals, objects: removed.length },
+    place: store.place,
+    snapshots: removals,
+    objects: removed.length,
     bytes: removed.reduce((sum, name) => sum + (objects.get(name)?.bytes ?? 0), 0),
     kept: { snapshots: kept.length, objects: objects.size - removed.length },
   };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Config } from '../config/config.js';
 import { ConfigError, LotlakeError } from '../config/lotlake-error.js';
 import type { Manifest } from '../lake/manifest.js';
-import { lakeTables, ownTables } from '../lake/tables.js';
+import { lakeTables, systemTables } from '../lake/tables.js';
 import { type Check, OWN_NAME, ownCheck, readChecks } from './checks.js';
 import { definition, type Model, readLayer, readModels, readModelsOf } from './model-files.js';
 
@@ -21,7 +21,7 @@ export const readableNames = (): ReadonlySet<string> => namesOf(({ exists }) => 
 
 /** Tables, and the models that pass. */
 const namesOf = (pass: (model: Model) => boolean): ReadonlySet<string> =>
-  new Set([...lakeTables(), ...ownTables, ...readModels().filter(pass)].map(({ name }) => name));
+  new Set([...lakeTables(), ...systemTables, ...readModels().filter(pass)].map(({ name }) => name));
 
 /** What a lake computes beside lotlake's own models: models in a folder of the user, and lotlake's examples by name. */
 export type Chosen = Pick<Config, 'models' | 'examples'>;

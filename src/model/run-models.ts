@@ -6,9 +6,11 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { makeFolder, move, remove } from '../config/owned.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, literal, rows, type Session, scalar } from '../duck/session.js';
-import { type Column, columnsOf } from '../lake/schema.js';
+import type { ManifestView } from '../lake/manifest.js';
+import { columnsOf } from '../lake/schema.js';
 import { viewOn } from '../lake/views.js';
 import { createFunctions } from './functions.js';
+import { type MartSnapshot, martOptions } from './mart-files.js';
 import { type Model, modelFailed, readModels } from './model-files.js';
 import { fitPrices } from './pricing/fit-prices.js';
 import { FITTED, SETTINGS, withReferences } from './references.js';
@@ -17,11 +19,8 @@ import { FITTED, SETTINGS, withReferences } from './references.js';
 export interface RunModelsOptions {
   /** Snapshot folder; each mart becomes `<target>/<mart>/data_0.parquet`. */
   readonly target: string;
-  /**
-   * Options of COPY for the Parquet file of a mart. If they are others once the types of its columns are known, the file is
-   * written again with them.
-   */
-  readonly parquet: (mart: Model, columns?: readonly Column[]) => string;
+  /** The snapshot that the files belong to; undefined for files of their own. */
+  readonly snapshot?: MartSnapshot | undefined;
   /** Models to run; those of lotlake by default. */
   readonly models?: readonly Model[];
   /** More connections, for models that do not read each other; they see the same tables as the first one. */
@@ -32,8 +31,16 @@ export interface RunModelsOptions {
   readonly onModel?: ((name: string, done: number, all: number) => void) | undefined;
 }
 
-/** A model that was computed: name, key, milliseconds, the number of rows of its file, and the SELECT of its view. */
-export type ModelResult = Readonly<Awaited<ReturnType<typeof runModel>>>;
+/** A model that was computed. */
+export interface ModelResult {
+  readonly name: string;
+  readonly key: readonly string[];
+  /** Rows of its file; 0 for a view. */
+  readonly rows: number;
+  readonly ms: number;
+  /** Key, SELECT and what it reads, of a view. */
+  readonly view?: Omit<ManifestView, 'columns'>;
+}
 
 /**
  * Computes the models, each as soon as the models that it reads are done and a connection is free. A model becomes a
@@ -143,36 +150,40 @@ const unknown = (name: string, read: string): LotlakeError =>
 async function runModel(
   connection: DuckDBConnection,
   model: Model & ModelNode,
-  { target, parquet }: RunModelsOptions,
+  { target, snapshot }: RunModelsOptions,
   sortsApart: boolean,
   isShared: boolean,
-) {
+): Promise<ModelResult> {
   const { name, key, sql, references } = model;
+  const started = performance.now();
+  const made = (rest: Pick<ModelResult, 'rows' | 'view'>): ModelResult => {
+    const ms = Math.round(performance.now() - started);
+    return { name, key, ...rest, ms };
+  };
   try {
-    const started = performance.now();
     const folder = join(target, name);
     if (isShared) {
       makeFolder(folder);
       const file = join(folder, 'data_0.parquet');
-      await connection.run(`copy (\n${sql}\n) to ${literal(file)} (${parquet(model)})`);
+      await connection.run(`copy (\n${sql}\n) to ${literal(file)} (${martOptions(model, snapshot)})`);
       await connection.run(viewOn(target, { name, partitioned: false }));
-      return { name, key, rows: 0, ms: Math.round(performance.now() - started) };
+      return made({ rows: 0 });
     }
     if (model.exists === 'view' || model.exists === 'none') {
       if (model.isOwn) await assertColumns(connection, model);
       await connection.run(`create or replace view ${identifier(name)} as\n${sql}`);
       const view = { key: [...key], sql, reads: [...references] };
-      return { name, key, view, rows: 0, ms: Math.round(performance.now() - started) };
+      return made({ rows: 0, view });
     }
     if (model.isOwn) await assertColumns(connection, model);
     makeFolder(folder);
-    const count = await writeSorted(connection, model, folder, parquet, sortsApart);
+    const count = await writeSorted(connection, model, folder, snapshot, sortsApart);
     await connection.run(viewOn(target, { name, partitioned: false }));
     if (name === SETTINGS) await createFunctions(connection, 'enough');
     // Its scratch file lies in the folder of the mart, and is removed with it after a kill.
     if (name === FITTED) await fitPrices(connection, folder);
     killPoint('model.mart-written');
-    return { name, key, rows: count, ms: Math.round(performance.now() - started) };
+    return made({ rows: count });
   } catch (error) {
     throw modelFailed(`model ${name} failed`, error);
   }
@@ -196,20 +207,21 @@ async function assertColumns(connection: DuckDBConnection, { sql, columns }: Mod
 }
 
 /**
- * Computes a model into a file of its folder, sorted by its key, and returns the number of rows.
+ * Computes a model into a file of its folder, sorted by its key, and returns the number of rows. If the options of the file are
+ * others once the types of its columns are known, it is written again with them.
  * @param sortsApart whether a second statement sorts, so that the sort does not share memory with joins and windows
  */
 async function writeSorted(
   connection: DuckDBConnection,
   model: Model,
   folder: string,
-  parquet: RunModelsOptions['parquet'],
+  snapshot: MartSnapshot | undefined,
   sortsApart: boolean,
 ): Promise<number> {
   const { sql, key } = model;
   const file = join(folder, 'data_0.parquet');
   const other = `${file}.tmp`;
-  const options = parquet(model);
+  const options = martOptions(model, snapshot);
   if (sortsApart) await connection.run(`copy (\n${sql}\n) to ${literal(other)} (${options})`);
   const ofOther = `from read_parquet(${literal(other)})`;
   const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
@@ -220,7 +232,8 @@ async function writeSorted(
     );
   const count = await copy(sortsApart ? ofOther : sql, options);
   remove(other);
-  const exact = parquet(model, await columnsOf(connection, `from read_parquet(${literal(file)})`));
+  const columns = await columnsOf(connection, `from read_parquet(${literal(file)})`);
+  const exact = martOptions(model, snapshot, columns);
   if (exact === options) return count;
   move(file, other);
   await copy(ofOther, exact);

@@ -43,7 +43,10 @@ export function failuresOf(tests: readonly PlannedTest[]): string {
 function planTest({ name, key }: Model, test: Test): PlannedTest {
   const table = identifier(name);
   const plan = (label: string, sql: string): PlannedTest => ({
-    ...{ model: name, test: `${test.kind}(${label})`, severity: test.severity, sql },
+    model: name,
+    test: `${test.kind}(${label})`,
+    severity: test.severity,
+    sql,
   });
   const planRowTest = (label: string, columns: string, failing: string): PlannedTest => ({
     ...plan(label, `select ${columns} from ${table} as m where ${failing}`),

@@ -3,14 +3,14 @@ import { join, parse } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../config/config.js';
 import { append, ownNamed } from '../config/owned.js';
+import { sumOf } from '../config/printable.js';
 import { isUrl } from '../config/problems.js';
-import { dictionary } from '../docs/dictionary.js';
 import { layoutOf } from '../lake/layout.js';
 import { allTables, type Manifest, manifestIn } from '../lake/manifest.js';
 import type { RunRecord } from '../lake/run-records.js';
 import { listPasses } from '../land/pass.js';
 import type { TestFailures } from '../model/data-tests.js';
-import { sumOf } from '../query/printable.js';
+import { dictionary } from '../model/dictionary.js';
 import { streamNames } from '../service/streams.js';
 import { post } from './post.js';
 
@@ -76,7 +76,7 @@ function inputsOf(
   const merged = new Set(manifest?.pass_ids);
   return streamNames.flatMap((name) => {
     const passes = listPasses(landing, name).filter(
-      ({ manifest: pass }) => pass.run_id === run_id || merged.has(pass.pass_id),
+      ({ record: pass }) => pass.run_id === run_id || merged.has(pass.pass_id),
     );
     if (passes.length === 0) return [];
     const pages = passes.flatMap((pass) => pass.pages);
@@ -85,7 +85,7 @@ function inputsOf(
       bytes: sumOf(pages, ({ bytes }) => bytes),
       columnMetrics: {},
     });
-    const namespace = origin ?? passes[0]?.manifest.origin ?? 'landing';
+    const namespace = origin ?? passes[0]?.record.origin ?? 'landing';
     return [{ namespace, name, inputFacets: { dataQualityMetrics } }];
   });
 }
@@ -104,7 +104,8 @@ function outputsOf(manifest: Manifest | undefined, { config, tests }: Context, f
       ({ name, type, description }) => ({ name, type, description }),
     );
     return {
-      ...{ namespace, name },
+      namespace,
+      name,
       facets: {
         ...(table && { schema: facet('SchemaDatasetFacet', '1-1-1', { fields }) }),
         ...(assertions.length > 0 && {
@@ -113,7 +114,9 @@ function outputsOf(manifest: Manifest | undefined, { config, tests }: Context, f
       },
       outputFacets: table && {
         outputStatistics: facet('OutputStatisticsOutputDatasetFacet', '1-0-2', {
-          ...{ rowCount: table.rows, size: table.bytes, fileCount: table.files.length },
+          rowCount: table.rows,
+          size: table.bytes,
+          fileCount: table.files.length,
         }),
       },
     };

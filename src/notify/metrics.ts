@@ -1,6 +1,6 @@
+import { sumOf } from '../config/printable.js';
 import { allTables, type Manifest } from '../lake/manifest.js';
 import { growthOf, type RunRecord } from '../lake/run-records.js';
-import { sumOf } from '../query/printable.js';
 
 /** A value; an unknown one is left out. */
 type Value = number | null | undefined;

@@ -9,6 +9,7 @@ import { type RunRecord, readRuns } from '../lake/run-records.js';
 import type { TestFailures } from '../model/data-tests.js';
 import { assertOutside, writeWhole } from '../query/places.js';
 import { type Alarm, lakeStanding } from '../report/alarms.js';
+import type { ObserverOptions, Observers } from '../run/beside.js';
 import { type EventType, eventOf, eventTypeOf, sendEvent } from './lineage.js';
 import { metricsText } from './metrics.js';
 import { post } from './post.js';
@@ -19,27 +20,11 @@ const MOST = 10_000;
 /** Milliseconds that it waits once the run is interrupted. */
 const MOST_INTERRUPTED = 1500;
 
-/** What observers read about a run. */
-interface Observed {
-  readonly record: RunRecord;
-  /** Earlier runs, oldest first. */
-  readonly before: readonly RunRecord[];
-  /** Earlier runs that were killed and not reported yet. */
-  readonly killed: readonly RunRecord[];
-  readonly tests: readonly TestFailures[];
-}
-
-interface ObserverOptions {
-  readonly config: Config;
-  readonly reporter: { warn(message: string): void };
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Opens the observers of a run that are configured: metrics, lineage and webhook. They never throw: a failure is a
  * warning and does not change the run. From now on no message holds their secrets.
  */
-export function openObservers({ config, reporter, signal }: ObserverOptions) {
+export function openObservers({ config, reporter, signal }: ObserverOptions): Observers {
   const { metrics, lineage, notify } = config;
   const layout = layoutOf(config.output);
   if (lineage.key !== undefined) hideKey(lineage.key);
@@ -73,16 +58,15 @@ export function openObservers({ config, reporter, signal }: ObserverOptions) {
   };
 
   return {
-    /** Reports that a run begins, and the end of earlier runs that were killed. Does not wait. */
-    begun({ record, killed }: Observed): void {
+    begun({ record, killed }) {
+      // The end of earlier runs that were killed.
       for (const run of killed) {
         emit(eventTypeOf(run), run);
         notice(run);
       }
       emit('START', record);
     },
-    /** Reports the end of a run. Waits at most 10 seconds, and 1.5 seconds once the run is interrupted. */
-    async ended({ record, before, tests }: Observed): Promise<void> {
+    async ended({ record, before, tests }) {
       // The run that holds the lock reports itself.
       if (record.outcome === 'locked') return;
       const end = deadline(late, signal);

@@ -19,7 +19,9 @@ export async function post(url: string, body: object, signal: AbortSignal, key?:
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
   try {
     const answer = await request(url, {
-      ...{ method: 'POST', signal: ended, dispatcher: agent.compose(interceptors.retry(retry)) },
+      method: 'POST',
+      signal: ended,
+      dispatcher: agent.compose(interceptors.retry(retry)),
       headers: { 'content-type': 'application/json', ...authorization },
       body: JSON.stringify(body),
     });

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
+import { counted } from '../config/printable.js';
 import { type RunRecord, reasonOf } from '../lake/run-records.js';
-import { counted } from '../query/printable.js';
 import { type Alarm, alarmLine, endedText } from '../report/alarms.js';
 import { instant } from '../report/format.js';
 
@@ -20,8 +20,20 @@ export function noticeOf(record: RunRecord, alarms: readonly Alarm[], on: readon
   return {
     text: [sentence(record), ...alarms.map((alarm) => `alarm: ${alarmLine(alarm)}`)].join('\n'),
     run: {
-      ...{ run_id, pipeline, origin, outcome, exit_code, error, snapshot_id, started_at, ended_at },
-      ...{ records, loaded, rejected, version, alarms },
+      run_id,
+      pipeline,
+      origin,
+      outcome,
+      exit_code,
+      error,
+      snapshot_id,
+      started_at,
+      ended_at,
+      records,
+      loaded,
+      rejected,
+      version,
+      alarms,
     },
   };
 }

@@ -18,7 +18,7 @@ import {
   writeManifest,
 } from '../lake/manifest.js';
 import { type Column, columnsOf, type TableSchema } from '../lake/schema.js';
-import { type OwnTable, ownTables } from '../lake/tables.js';
+import { type SystemTable, systemTables } from '../lake/tables.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
 import type { ModelResult } from '../model/run-models.js';
 
@@ -33,8 +33,14 @@ type MartFacts = Pick<ModelResult, 'name' | 'key' | 'view'> & {
   readonly was?: Readonly<Record<string, string | undefined>>;
 };
 
+/** The part of a manifest that follows from the files of a snapshot. */
+export type DescribedSnapshot = Pick<
+  Manifest,
+  'schema_version' | 'lotlake_version' | 'tables' | 'marts' | 'views' | 'absent'
+>;
+
 /** A table or mart of the snapshot, before its files are counted. */
-interface Described extends Pick<MartFacts, 'name' | 'key'>, Pick<OwnTable, 'partition'> {
+interface Described extends Pick<MartFacts, 'name' | 'key'>, Pick<SystemTable, 'partition'> {
   readonly columns: readonly (Column & WantedColumn)[];
 }
 
@@ -88,9 +94,11 @@ export async function describeSnapshot(
   snapshot: string,
   schemas: ReadonlyMap<string, TableSchema>,
   marts: readonly MartFacts[],
-  own: readonly OwnTable[] = ownTables,
-  recorded?: IdRecords,
-) {
+  {
+    own = systemTables,
+    recorded,
+  }: { readonly own?: readonly SystemTable[]; readonly recorded?: IdRecords | undefined } = {},
+): Promise<DescribedSnapshot> {
   const cut = [...schemas.values()].map(({ table, columns }) => ({ ...table, columns }));
   const stored = marts.filter(({ view }) => view === undefined);
   const names = [...cut, ...own, ...stored].map(({ name }) => name);
@@ -108,8 +116,11 @@ export async function describeSnapshot(
   const described = (tables: readonly Described[]) =>
     Object.fromEntries(tables.map((table) => [table.name, describeTable(table, files, recorded)]));
   return {
-    ...{ schema_version: SCHEMA_VERSION, lotlake_version: version },
-    ...{ tables: described([...cut, ...own]), marts: described(computed), views },
+    schema_version: SCHEMA_VERSION,
+    lotlake_version: version,
+    tables: described([...cut, ...own]),
+    marts: described(computed),
+    views,
     ...(recorded === undefined ? {} : absentIn(recorded, new Set(names))),
   };
 }
@@ -124,7 +135,8 @@ function describeTable(
   if (files.length === 0) throw new LotlakeError('PUBLISH_FAILED', `the snapshot has no file of ${name}`);
   return {
     ...giveIds(columns, recordIn(recorded, name), partition !== undefined),
-    ...{ key: [...key], partitioned: partition !== undefined },
+    key: [...key],
+    partitioned: partition !== undefined,
     rows: files.reduce((sum, file) => sum + file.rows, 0),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     files,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { inDatabase, inTransaction, type Session } from '../duck/session.js';
 import { WAREHOUSE } from '../lake/layout.js';
-import { type LakeTable, lakeTables, ownTables } from '../lake/tables.js';
+import { type LakeTable, lakeTables, systemTables } from '../lake/tables.js';
 import { commentOn, viewOn } from '../lake/views.js';
 
 /**
@@ -18,7 +18,7 @@ export async function inWarehouse<T>(
   return inDatabase(connection, join(snapshot, WAREHOUSE), 'warehouse', async () => {
     const beside = await connect();
     try {
-      const views = [...lakeTables(), ...ownTables].map(({ name, partition }) =>
+      const views = [...lakeTables(), ...systemTables].map(({ name, partition }) =>
         viewOn(snapshot, { name, partitioned: partition !== undefined }),
       );
       // In one transaction, so that the file is synced once and not for every view.

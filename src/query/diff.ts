@@ -33,7 +33,7 @@ const WRITTEN: ReadonlySet<string> = new Set(['run_id', 'changed_at']);
 
 /**
  * Finds the side that a text names: `current`, the id of a snapshot, a folder of a snapshot or of `lotlake model`, or a
- * time. Throws SHARE_*, LAKE_* or ConfigError if there is no such side.
+ * time. Throws QUERY_*, LAKE_* or ConfigError if there is no such side.
  * @param models marts that a folder of `lotlake model` may hold
  */
 export async function sideOf(
@@ -56,7 +56,9 @@ export async function sideOf(
 }
 
 const snapshotIn = (folder: string): Side => ({
-  ...{ id: basename(folder), folder, isWhole: true },
+  id: basename(folder),
+  folder,
+  isWhole: true,
   tables: allTables(readManifest(folder)),
 });
 
@@ -66,7 +68,7 @@ async function martsIn(
   models: readonly Model[],
 ): Promise<Side> {
   const there = models.filter(({ name }) => fileSizes(folder, name).length > 0);
-  const { marts } = await describeSnapshot(connection, folder, new Map(), there, []);
+  const { marts } = await describeSnapshot(connection, folder, new Map(), there, { own: [] });
   if (there.length > 0) return { id: folder, folder, tables: marts, isWhole: false };
   const found = readdirSync(folder).slice(0, 3).join(', ') || 'nothing';
   throw new ConfigError(
@@ -76,7 +78,26 @@ async function martsIn(
 }
 
 /** How a table or mart differs. */
-export type TableDiff = Readonly<Awaited<ReturnType<typeof diffTable>>>;
+export interface TableDiff {
+  readonly name: string;
+  readonly state: 'same' | 'changed' | 'new' | 'gone';
+  /** Null on a side that lacks the table. */
+  readonly rows_before: number | null;
+  readonly rows_after: number | null;
+  /** Rows that were added, removed and changed; null if they are not known. */
+  readonly added: number | null;
+  readonly removed: number | null;
+  readonly changed: number | null;
+  /** Columns whose values changed, most changes first. */
+  readonly columns: readonly { readonly name: string; readonly rows: number }[];
+  /** Columns that are new, gone or of another type. */
+  readonly schema: readonly {
+    readonly name: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
+  readonly rows: readonly ChangedRow[];
+}
 
 /** A row that was added or removed or has other values; its key and values as text. */
 interface ChangedRow {
@@ -105,7 +126,7 @@ export async function diffTable(
   after: Side,
   name: string,
   limit: number,
-) {
+): Promise<TableDiff> {
   const [a, b] = [before.tables[name], after.tables[name]];
   const facts = { name, rows_before: a?.rows ?? null, rows_after: b?.rows ?? null };
   const none = { added: null, removed: null, changed: null, columns: [], schema: [], rows: [] };
@@ -192,7 +213,9 @@ async function countChanges(connection: DuckDBConnection, joined: string, column
   const [added = 0, removed = 0, changed = 0, ...byColumn] = Object.values(counts).map(Number);
   const changes = columns.map(({ name }, i) => ({ name, rows: byColumn[i] ?? 0 }));
   return {
-    ...{ added, removed, changed },
+    added,
+    removed,
+    changed,
     columns: changes.filter((column) => column.rows > 0).sort((one, other) => other.rows - one.rows),
   };
 }

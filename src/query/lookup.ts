@@ -34,7 +34,7 @@ export interface FoundVehicle {
 
 /**
  * The vehicle of an id in an open snapshot, undefined if there is none. Case and outer spaces do not count. Of several
- * vehicles it takes one that is in the feed, the one that changed last. Throws SHARE_NO_TABLE for a snapshot that lacks too
+ * vehicles it takes one that is in the feed, the one that changed last. Throws QUERY_NO_TABLE for a snapshot that lacks too
  * much.
  */
 export async function findVehicle(

@@ -36,10 +36,10 @@ export async function fillMarts(
   return new Set(columns.keys());
 }
 
-/** Throws SHARE_NO_TABLE for a query that found no such mart or column in a snapshot, and any other error as it is. */
+/** Throws QUERY_NO_TABLE for a query that found no such mart or column in a snapshot, and any other error as it is. */
 export function failOlder(error: unknown): never {
   if (!/^(Catalog|Binder) Error/.test(messageOf(error))) throw error;
-  throw new LotlakeError('SHARE_NO_TABLE', 'the snapshot lacks marts that this version of lotlake reads', {
+  throw new LotlakeError('QUERY_NO_TABLE', 'the snapshot lacks marts that this version of lotlake reads', {
     cause: error,
     hint: 'another version of lotlake made it; the next run computes its marts again',
   });

@@ -9,11 +9,15 @@ import { allNames, allTables, type Manifest, readManifest } from '../lake/manife
 import { type Choice, findSnapshot, pickSnapshot } from '../lake/snapshots.js';
 import { viewOn } from '../lake/views.js';
 import { createFunctions } from '../model/functions.js';
+import { type ReadQuery, readQuery } from '../model/read-only.js';
 import { SETTINGS } from '../model/references.js';
-import { type ReadQuery, readQuery } from './read-only.js';
 
 /** A snapshot of the lake, opened for reading. */
-export type OpenLake = Readonly<Awaited<ReturnType<typeof openSnapshot>>>;
+export interface OpenLake extends TemporarySession {
+  /** Folder of the snapshot. */
+  readonly snapshot: string;
+  readonly manifest: Manifest;
+}
 
 /** Which snapshot of a lake to open, and what for. */
 export interface Reading {
@@ -32,7 +36,10 @@ export interface Reading {
  * its own folder. DuckDB can also write each file that it can reach, so {@link readQuery} must check what a user typed.
  * Nothing of the lake is written. The caller closes the session.
  */
-export async function openSnapshot(config: Config, { named, choice = {}, into, signal }: Reading) {
+export async function openSnapshot(
+  config: Config,
+  { named, choice = {}, into, signal }: Reading,
+): Promise<OpenLake> {
   const published = snapshotFolder(config);
   const opened = await openTemporarySession(config);
   try {
@@ -124,7 +131,7 @@ function wordsOf(text: string | undefined): Pick<ReadQuery, 'needed'> {
   return { needed: (tables) => tables.filter((name) => words?.has(name) ?? true) };
 }
 
-/** Folder of the snapshot of an id, by default the published one. Throws SHARE_NO_SNAPSHOT or LAKE_NO_SNAPSHOT. */
+/** Folder of the snapshot of an id, by default the published one. Throws QUERY_NO_SNAPSHOT or LAKE_NO_SNAPSHOT. */
 export function snapshotFolder({ output }: Config, id?: string): string {
   const layout = layoutOf(output);
   const snapshot = id === undefined ? currentSnapshot(layout) : findSnapshot(layout, id);
@@ -134,5 +141,5 @@ export function snapshotFolder({ output }: Config, id?: string): string {
     currentSnapshot(layoutOf(sandbox)) === undefined
       ? 'run lotlake run nightly first, or name another folder with --output'
       : `that of the sandbox is in ${sandbox}: name it with --output`;
-  throw new LotlakeError('SHARE_NO_SNAPSHOT', `there is no published lake in ${output}`, { hint });
+  throw new LotlakeError('QUERY_NO_SNAPSHOT', `there is no published lake in ${output}`, { hint });
 }

@@ -4,7 +4,7 @@ import { replaceFile } from '../config/owned.js';
 import { ownFolderAround } from '../lake/layout.js';
 import { partialOf } from '../lake/leftovers.js';
 
-/** Throws SHARE_PLACE for a path inside a lake or landing. Follows links. */
+/** Throws QUERY_PLACE for a path inside a lake or landing. Follows links. */
 export function assertOutside(path: string, output: string): void {
   const folder = ownFolderAround(path, output);
   if (folder === undefined) return;
@@ -12,7 +12,7 @@ export function assertOutside(path: string, output: string): void {
 }
 
 /**
- * Throws SHARE_PLACE if the path holds a file that lotlake did not write.
+ * Throws QUERY_PLACE if the path holds a file that lotlake did not write.
  * @param marks texts that every file of this kind contains, whichever version of lotlake wrote it
  */
 export function assertOurs(path: string, marks: readonly string[]): void {
@@ -27,12 +27,12 @@ export function writeWhole(path: string, text: string): void {
   replaceFile(path, text, partialOf(path));
 }
 
-/** Runs a function that writes to a path. Throws SHARE_DOCS, which names the path, if it fails. */
+/** Runs a function that writes to a path. Throws DOCS_FAILED, which names the path, if it fails. */
 export function writingTo(path: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    throw new LotlakeError('SHARE_DOCS', `${path} cannot be written: ${messageOf(error)}`, {
+    throw new LotlakeError('DOCS_FAILED', `${path} cannot be written: ${messageOf(error)}`, {
       cause: error,
       hint: 'name another place',
     });
@@ -40,5 +40,5 @@ export function writingTo(path: string, write: () => void): void {
 }
 
 function refused(message: string, hint: string): LotlakeError {
-  return new LotlakeError('SHARE_PLACE', message, { outcome: 'usage', hint });
+  return new LotlakeError('QUERY_PLACE', message, { outcome: 'usage', hint });
 }

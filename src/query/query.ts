@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { remove } from '../config/owned.js';
 import { literal } from '../duck/session.js';
+import { failQuery, type ReadQuery, refused } from '../model/read-only.js';
 import { arrowStream } from './arrow.js';
 import { csvHeader, csvLine } from './csv.js';
 import { arrowValue, jsonValue } from './instants.js';
-import { failQuery, type ReadQuery, refused } from './read-only.js';
 import { type Columns, joined, openResult, type Result, type Rows } from './result.js';
 import { planText, tableText, type View, verticalText } from './table.js';
 

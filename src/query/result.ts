@@ -5,7 +5,7 @@ import {
   type DuckDBValueConverter,
   StatementType,
 } from '@duckdb/node-api';
-import { failQuery, type ReadQuery } from './read-only.js';
+import { failQuery, type ReadQuery } from '../model/read-only.js';
 
 /** Columns of a result, with DuckDB's names of their types. */
 export type Columns = readonly { readonly name: string; readonly type: string }[];
@@ -14,7 +14,13 @@ export type Columns = readonly { readonly name: string; readonly type: string }[
 export type Rows = readonly (readonly unknown[])[];
 
 /** A result that is read piece by piece, once. */
-export type Result = Awaited<ReturnType<typeof openResult>>;
+export interface Result {
+  readonly columns: Columns;
+  /** Pieces of some thousand rows, with values from the converter. A 64-bit integer is a number if that is exact. */
+  rows(converter: DuckDBValueConverter<unknown>): AsyncGenerator<Rows>;
+  /** Counts the rows that were not read. */
+  countRest(): Promise<number>;
+}
 
 const READING: ReadonlySet<StatementType> = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
 
@@ -26,8 +32,11 @@ async function begin(connection: DuckDBConnection, sql: string): Promise<DuckDBR
   return prepared.stream();
 }
 
-/** Starts a query. Throws SHARE_QUERY with DuckDB's message, now or when rows are read. */
-export async function openResult(connection: DuckDBConnection, query: Pick<ReadQuery, 'sql' | 'select'>) {
+/** Starts a query. Throws QUERY_FAILED with DuckDB's message, now or when rows are read. */
+export async function openResult(
+  connection: DuckDBConnection,
+  query: Pick<ReadQuery, 'sql' | 'select'>,
+): Promise<Result> {
   const result = await begin(connection, query.sql).catch(failQuery);
   const columns: Columns = result
     .deduplicatedColumnNames()
@@ -37,15 +46,13 @@ export async function openResult(connection: DuckDBConnection, query: Pick<ReadQ
   const next = async () => (await chunks.next().catch(failQuery)).value;
   return {
     columns,
-    /** Pieces of some thousand rows, with values from the converter. A 64-bit integer is a number if that is exact. */
-    async *rows(converter: DuckDBValueConverter<unknown>): AsyncGenerator<Rows> {
+    async *rows(converter) {
       for (let chunk = await next(); chunk !== undefined; chunk = await next())
         yield chunk
           .convertRows(converter)
           .map((row) => row.map((value, i) => (isInteger[i] === true ? exact(value) : value)));
     },
-    /** Counts the rows that were not read. */
-    async countRest(): Promise<number> {
+    async countRest() {
       let count = 0;
       // Chunks lie outside the JavaScript heap. Values on the heap make the collector run, which then frees the chunks.
       for (let chunk = await next(); chunk !== undefined; chunk = await next())

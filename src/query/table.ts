@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
-import { clip, count, counted, printable } from './printable.js';
+import { clip, count, counted, printable } from '../config/printable.js';
 import type { Columns, Rows } from './result.js';
 
 /**

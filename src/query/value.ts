@@ -36,7 +36,7 @@ interface Lake {
   readonly has: ReadonlySet<string>;
 }
 
-/** Runs work on a snapshot, which may be of an older version. Throws SHARE_NO_TABLE if it lacks too much. */
+/** Runs work on a snapshot, which may be of an older version. Throws QUERY_NO_TABLE if it lacks too much. */
 async function onLake<T>(connection: DuckDBConnection, work: (lake: Lake) => Promise<T>): Promise<T> {
   const has = await fillMarts(connection, STAND_INS, ['price_doubts']);
   const vins = has.has('vin_facts') ? 'vin from vin_facts' : 'upper(trim(vin)) as vin from vehicles';
@@ -54,17 +54,23 @@ const estimated = z.object({
   is_offered: z.boolean(),
   /** Why there is no estimate or interval, or a caution about it. */
   note: z.string().nullable(),
-  ...{ low_80: amount, low_50: amount, high_50: amount, high_80: amount },
+  low_80: amount,
+  low_50: amount,
+  high_50: amount,
+  high_80: amount,
   /** Why there is no interval. */
   interval_reason: z.string().nullable(),
   /** Trusted or asking price, if the lot has one. */
   price: amount,
   /** Buy Now price of a lot on offer, and the share of sold lots with such a price that were sold for it. */
-  ...{ buy_now: amount, buy_now_share: amount },
+  buy_now: amount,
+  buy_now_share: amount,
   /** Whether the reading of the odometer is usable, or why not; where the model year comes from. */
-  ...{ odometer: z.string().nullable(), year_origin: z.string().nullable() },
+  odometer: z.string().nullable(),
+  year_origin: z.string().nullable(),
   /** What state and branch, and the seller, multiply the estimate by; null for a car that is no lot. */
-  ...{ place_factor: amount, seller_factor: amount },
+  place_factor: amount,
+  seller_factor: amount,
   /** What moves the estimate most against the average lot. */
   drivers: z.array(z.object({ factor: z.string(), amount: z.number() })),
 });
@@ -72,7 +78,7 @@ const estimated = z.object({
 /** What a car or lot is worth, and the evidence for it. Errors are shares. */
 export type Value = Readonly<Awaited<ReturnType<typeof valued>>>;
 
-/** The values of the lots of a VIN, a lot number or a lot id, the newest first. Throws SHARE_NOTHING_FOUND if there are none. */
+/** The values of the lots of a VIN, a lot number or a lot id, the newest first. Throws QUERY_NOTHING_FOUND if there are none. */
 export const valuesOfLots = (connection: DuckDBConnection, id: string): Promise<Value[]> =>
   onLake(connection, (lake) => lotsWorth(lake, id));
 
@@ -87,7 +93,7 @@ async function lotsWorth(lake: Lake, id: string): Promise<Value[]> {
     );
   const newest = lots.sort((a, b) => String(b.priced_at).localeCompare(String(a.priced_at))).slice(0, 20);
   if (newest.length > 0) return Promise.all(newest.map((lot) => valued(lake, lot)));
-  throw new LotlakeError('SHARE_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
+  throw new LotlakeError('QUERY_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
     hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
   });
 }
@@ -104,7 +110,7 @@ interface Car {
   readonly title?: string | undefined;
 }
 
-/** The value of a car at auction. Throws SHARE_NOTHING_FOUND for a make, model, damage or title that the lake does not know. */
+/** The value of a car at auction. Throws QUERY_NOTHING_FOUND for a make, model, damage or title that the lake does not know. */
 export const valueOfCar = (connection: DuckDBConnection, given: Car): Promise<Value> =>
   onLake(connection, (lake) => carWorth(lake, given));
 
@@ -120,7 +126,7 @@ async function carWorth(lake: Lake, given: Car): Promise<Value> {
   const damage = await groupOf(connection, currency, 'damage', given.damage);
   const title = await groupOf(connection, currency, 'title', given.title);
   const car = `${year} ${given.make} ${given.model}`;
-  const values = { ...{ currency, now, car, make, model, year }, km, damage, title };
+  const values = { currency, now, car, make, model, year, km, damage, title };
   const [found] = await ask(connection, 'value/car', values);
   if (found === undefined) throw notFound('the lake has no auction price of this make');
   return valued(lake, found);
@@ -133,7 +139,7 @@ async function valued(lake: Lake, row: Row) {
   const kind = Object(row.kind) as Kind;
   const { market, currency, make, domain, vehicle, ...others } = kind;
   const [accuracy = null] = await ask(connection, 'value/accuracy', { market, currency, make });
-  const alike = { ...{ market, currency, make }, ...others, estimate: value.estimate };
+  const alike = { market, currency, make, ...others, estimate: value.estimate };
   return {
     ...value,
     market: String(market),
@@ -179,9 +185,9 @@ async function known({ connection, has }: Lake, isOffered: boolean, kind: Kind) 
 }
 
 const notFound = (message: string, hint?: string): LotlakeError =>
-  new LotlakeError('SHARE_NOTHING_FOUND', message, { hint });
+  new LotlakeError('QUERY_NOTHING_FOUND', message, { hint });
 
-/** The id of a make or model by its name. Throws SHARE_NOTHING_FOUND, which suggests the nearest name. */
+/** The id of a make or model by its name. Throws QUERY_NOTHING_FOUND, which suggests the nearest name. */
 function idIn(known: readonly Row[], what: 'manufacturer' | 'model', name: string): number {
   const found = known.find((each) => String(each.name).toLowerCase() === name.trim().toLowerCase());
   if (found !== undefined) return Number(found.id);
@@ -191,7 +197,7 @@ function idIn(known: readonly Row[], what: 'manufacturer' | 'model', name: strin
 
 /**
  * The group of a damage or title, given by the group's name or as the feed writes it; null if none is given. Throws
- * SHARE_NOTHING_FOUND, which lists the groups.
+ * QUERY_NOTHING_FOUND, which lists the groups.
  */
 async function groupOf(
   connection: DuckDBConnection,

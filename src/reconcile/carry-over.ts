@@ -5,13 +5,13 @@ import { identifier, literal, row, sameKey } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { HISTORY, REJECTED } from '../lake/schema.js';
-import { ownTables } from '../lake/tables.js';
+import { systemTables } from '../lake/tables.js';
 import {
   baseRelation,
   type MergeContext,
-  ownTable,
   PARTITION_OF_PATH,
   type StoredTable,
+  systemTable,
 } from './relations.js';
 import { type RowsSql, writeRows } from './write.js';
 
@@ -44,14 +44,19 @@ export async function carryOver(
   const doubtful = isOlder ? 'false' : await doubtfulChanges(context, published);
   const tables: readonly Carried[] = [
     ...[...context.schemas.values()].map(({ table, columns, state }) => ({
-      ...{ table, columns, isOlder, doubtful: 'false' },
+      table,
+      columns,
+      isOlder,
+      doubtful: 'false',
       own: [...state, ...HISTORY].map((column) => column.name),
     })),
     // Replayed passes have written their rejects again. Rejects of other passes end with their pass.
-    ...ownTables
+    ...systemTables
       .filter(({ name }) => name !== 'rejects')
       .map(({ name }) => ({
-        ...{ ...ownTable(name), isOlder, own: [] },
+        ...systemTable(name),
+        isOlder,
+        own: [],
         doubtful: name === 'lot_changes' ? doubtful : 'false',
       })),
   ];

@@ -19,7 +19,7 @@ export interface NewRows {
 }
 
 /** Numbers of rows of a table by what this run did to them. */
-type TableCounts = Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
+export type TableCounts = Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
 
 /**
  * Merges new rows into a table of the new snapshot: partitions without a change are linked, the others are written

@@ -10,8 +10,8 @@ import {
   castColumns,
   emptyOf,
   type MergeContext,
-  ownTable,
   type StoredTable,
+  systemTable,
 } from './relations.js';
 import { applyRules } from './rules.js';
 import { columnsInFile, isSameShape, parquetOf, writeEmpty } from './write.js';
@@ -36,7 +36,7 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
     select distinct on (stream, pass_id, list, page, position, path) *, ${literal(runId)} as run_id
     from run.rejects order by seq desc
   )`;
-  const schema = ownTable('rejects');
+  const schema = systemTable('rejects');
   const { columns, table } = schema;
   // Files of an older lotlake, with other columns, are written again.
   if (base?.manifest.tables.rejects !== undefined && !isSameShape(schema, context))
@@ -67,13 +67,13 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
  * @param applies whether the rule can find anything
  * @returns number of new rows
  */
-export async function appendOwn(
+export async function appendToSystemTable(
   context: MergeContext,
   name: 'lot_changes' | 'given_estimates',
   applies: boolean,
 ): Promise<number> {
   const { connection, target, runId } = context;
-  const schema = ownTable(name);
+  const schema = systemTable(name);
   const { table } = schema;
   const folder = join(target, name);
   makeFolder(folder);
@@ -132,8 +132,12 @@ const earlierFiles = ({ base }: MergeContext, table: string): readonly LakeFile[
  * Writes a small table of lotlake's own: the rows of the last snapshot and the new rows. A new row replaces the old one of
  * its key. Members of a row that are not columns of the table are left out. Throws RECONCILE_FAILED if a row lacks a column.
  */
-export function writeOwn(context: MergeContext, name: string, fresh: readonly object[]): Promise<void> {
-  const { columns } = ownTable(name);
+export function writeSystemTable(
+  context: MergeContext,
+  name: string,
+  fresh: readonly object[],
+): Promise<void> {
+  const { columns } = systemTable(name);
   const lacking = columns.find((column) => fresh.some((row) => !(column.name in row)));
   // DuckDB would read a missing member as null.
   if (lacking !== undefined)
@@ -150,7 +154,7 @@ const wellFormed = (_: string, value: unknown): unknown =>
 
 /** Writes a table of lotlake's own as one file. */
 async function mergeOwn(context: MergeContext, name: string, fresh: string): Promise<void> {
-  const schema = ownTable(name);
+  const schema = systemTable(name);
   const key = schema.table.key.map(identifier).join(', ');
   const folder = join(context.target, name);
   makeFolder(folder);

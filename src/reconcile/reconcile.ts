@@ -4,25 +4,34 @@ import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { makeFolder, makeNewFolder, remove } from '../config/owned.js';
 import { poolOf, settled } from '../duck/pool.js';
 import { identifier, isOutOfMemory, literal, rows } from '../duck/session.js';
-import { compareFiles } from '../lake/files.js';
+import { compareFiles, type FileUse } from '../lake/files.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
-import { mergeTable, type NewRows } from './merge.js';
-import { appendOwn } from './own-rows.js';
-import { isHeld, type MergeContext, ownTable, PARTITION } from './relations.js';
+import { mergeTable, type NewRows, type TableCounts } from './merge.js';
+import { appendToSystemTable } from './own-rows.js';
+import { isHeld, type MergeContext, PARTITION, systemTable } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
 import { bindCurrent, bindEstimates, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { parquetOf } from './write.js';
 
-/** What reconcile did: the counts by table, and warnings, such as an override of the guard. */
-export type ReconcileResult = Readonly<Awaited<ReturnType<typeof reconcile>>>;
+/** Numbers of rows of a table by what a run did to them, and its files. */
+export type TableChange = TableCounts & FileUse;
+
+/** What merging did. */
+export interface Merged {
+  readonly counts: Readonly<Record<string, TableChange>>;
+  /** Rows that `lot_changes` got. */
+  readonly lotChanges: number;
+  /** Such as an override of the guard. */
+  readonly warnings: readonly string[];
+}
 
 /**
  * Merges the staged rows of a run with the last snapshot into the new snapshot folder, by the rules of `sql/reconcile`.
  * Throws RECONCILE_SHRINK if too many lots would be archived as absent.
  */
-export async function reconcile(context: MergeContext) {
+export async function mergeStaged(context: MergeContext): Promise<Merged> {
   const second = await context.connect();
   const use = poolOf([context.connection, second], context.alone);
   const step: RunStep = (name, work) => use((connection) => runNamed(name, work, { ...context, connection }));
@@ -91,7 +100,7 @@ async function writeSightings(context: MergeContext): Promise<void> {
   for (const [i, rule] of ['vehicle_sightings', 'lot_sightings'].entries())
     await context.connection.run(
       `copy (from (${ruleOf(rule).sql}) order by vehicle_id, lot_id)
-       to ${literal(join(folder, `data_${i}.parquet`))} (${parquetOf(ownTable('sightings'), context)})`,
+       to ${literal(join(folder, `data_${i}.parquet`))} (${parquetOf(systemTable('sightings'), context)})`,
     );
   await bindNext(context, 'sightings');
 }
@@ -128,7 +137,7 @@ const mergeOne = (schema: TableSchema) => async (context: MergeContext) => {
   let lotChanges = 0;
   if (table === 'lots') {
     await bindNext(context, 'lots');
-    lotChanges = await appendOwn(context, 'lot_changes', counts.updated > 0);
+    lotChanges = await appendToSystemTable(context, 'lot_changes', counts.updated > 0);
     killPoint('reconcile.changes-appended');
   }
   await context.connection.run(`drop table if exists run.actions_${table}`);
@@ -146,7 +155,7 @@ async function keepEstimates(context: MergeContext): Promise<string[]> {
   const append = (applies: boolean): Promise<number> => {
     // A first try may have left something.
     remove(join(target, 'given_estimates'));
-    return appendOwn(context, 'given_estimates', applies);
+    return appendToSystemTable(context, 'given_estimates', applies);
   };
   const hasThem = base !== undefined && (await bindEstimates(context, base));
   try {

@@ -5,7 +5,7 @@ import type { IdRecords } from '../lake/field-ids.js';
 import { fileSizes, filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import type { Column, TableSchema } from '../lake/schema.js';
-import { type LakeTable, ownTables } from '../lake/tables.js';
+import { type LakeTable, systemTables } from '../lake/tables.js';
 import type { LoadedPass } from '../load/loader.js';
 
 /** Everything that merging needs. */
@@ -50,8 +50,8 @@ export interface StoredTable {
 }
 
 /** A table of lotlake's own by its name. Throws RECONCILE_FAILED if there is none. */
-export function ownTable(name: string): StoredTable {
-  const own = ownTables.find((each) => each.name === name);
+export function systemTable(name: string): StoredTable {
+  const own = systemTables.find((each) => each.name === name);
   if (own === undefined) throw new LotlakeError('RECONCILE_FAILED', `there is no own table ${name}`);
   return { table: { ...own, sort: own.key }, columns: own.columns };
 }

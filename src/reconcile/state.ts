@@ -72,7 +72,7 @@ export const RUN_RELATIONS = {
 /** Binds what the passes of the run prove. A pass without records proves nothing: no feed is empty. */
 async function bindRun({ connection, stage, passes, ...run }: MergeContext): Promise<void> {
   makeFolder(stage);
-  const manifests = passes.map(({ manifest }) => manifest);
+  const manifests = passes.map(({ record }) => record);
   const cars = manifests.find(({ stream }) => stream === 'cars');
   const { kind = 'full', complete = false, records = 0, hidden = [], unproven = [] } = cars ?? {};
   const sources = cars?.sources ?? null;
@@ -82,7 +82,7 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
     (pass) => pass.kind === 'full' && pass.complete && pass.records > 0,
   );
   // Lookups ask for single vehicles, and their last answer counts.
-  const lists = passes.filter(({ manifest: { stream, kind } }) => stream === 'cars' && kind !== 'lookup');
+  const lists = passes.filter(({ record: { stream, kind } }) => stream === 'cars' && kind !== 'lookup');
   const asRow = (value: unknown): unknown[] => [value];
   const facts = [run.runId, run.seenAt, kind, isResumed, kind !== 'lookup', provesAbsence, sources === null];
   const given: Readonly<Partial<Record<keyof typeof RUN_RELATIONS, readonly unknown[][]>>> = {

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../config/config.js';
+import { clip, count, counted, megabytes, printable, sumOf } from '../config/printable.js';
 import type { Row } from '../duck/session.js';
 import { driftIn } from '../lake/drift.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
@@ -7,7 +8,6 @@ import type { Manifest } from '../lake/manifest.js';
 import { freeBytes, growthOf, type RunRecord, readRuns, unresolvedRuns } from '../lake/run-records.js';
 import { ask } from '../query/ask.js';
 import { type Reading, readLake } from '../query/open-lake.js';
-import { clip, count, counted, megabytes, printable, sumOf } from '../query/printable.js';
 import { dateOf, instant, label, percent, unique } from './format.js';
 
 /** Something that somebody should look at. */
@@ -26,7 +26,22 @@ export interface Alarm {
 }
 
 /** Alarms, rejects and drift by the last run of each pipeline and stream. */
-export type Standing = Awaited<ReturnType<typeof readStanding>>;
+export interface Standing {
+  readonly alarms: readonly Alarm[];
+  /** Records that were rejected in the last run of each pipeline. */
+  readonly rejected: readonly {
+    readonly pipeline: string;
+    readonly stream: string;
+    readonly count: number;
+  }[];
+  /** Members that the contract does not know, the run that first reported each, and the start of its pass. */
+  readonly drift: readonly {
+    readonly stream: string;
+    readonly path: string;
+    readonly run_id: string;
+    readonly since: string;
+  }[];
+}
 
 /** Describes each figure of data_health that can be an alarm. */
 const ALARMS: Readonly<Record<string, (value: number) => string>> = {
@@ -57,7 +72,11 @@ export async function lakeStanding(config: Config, reading: Pick<Reading, 'choic
 }
 
 /** Reads the standing from the marts of a snapshot, and from the records of runs that published nothing. */
-export async function readStanding(connection: DuckDBConnection, layout: Layout, manifest: Manifest) {
+export async function readStanding(
+  connection: DuckDBConnection,
+  layout: Layout,
+  manifest: Manifest,
+): Promise<Standing> {
   const figures = await ask(connection, 'report/standing');
   return {
     alarms: [
@@ -106,7 +125,10 @@ function failedRuns(layout: Layout): Alarm[] {
     const { code = last.outcome, message } = last.error ?? {};
     return [
       {
-        ...{ pipeline: label(pipeline), started_at: last.started_at, subject: 'run', metric: 'failing_runs' },
+        pipeline: label(pipeline),
+        started_at: last.started_at,
+        subject: 'run',
+        metric: 'failing_runs',
         what: `the run ${endedText(last)}${nothing}${before}: ${label(code)}`,
         ...(message === undefined ? {} : { detail: clip(printable(message), 200) }),
       },
@@ -143,7 +165,10 @@ function leftOutModels(layout: Layout, { run_id, pipeline, created_at, own }: Ma
   const run = leftOut.length === 0 ? undefined : readRuns(layout).find((each) => each.run_id === run_id);
   const started_at = run?.started_at ?? created_at;
   return leftOut.map(({ name, reason }) => ({
-    ...{ pipeline, started_at, subject: `your model ${name}`, metric: 'left_out' },
+    pipeline,
+    started_at,
+    subject: `your model ${name}`,
+    metric: 'left_out',
     what: 'it is left out of the snapshot',
     detail: clip(printable(reason), 200),
   }));

@@ -1,9 +1,9 @@
 import * as Plot from '@observablehq/plot';
 import { html, raw } from 'hono/html';
 import { parseHTML } from 'linkedom';
+import { numberOrNull } from '../config/printable.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { numberOrNull } from '../query/printable.js';
 import type { ChartSpec } from './spec.js';
 
 /** What a chart is drawn from. */

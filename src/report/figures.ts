@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { html, raw } from 'hono/html';
+import { NONE } from '../config/printable.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
 import { ask } from '../query/ask.js';
-import { NONE } from '../query/printable.js';
 import type { Drawing } from './draw.js';
 import { AXES, dateOf, fill, valueIn } from './format.js';
 import { overTime } from './line-charts.js';

@@ -1,5 +1,5 @@
+import { clip, count, numberOrNull, orNone, printable } from '../config/printable.js';
 import type { Row } from '../duck/session.js';
-import { clip, count, numberOrNull, orNone, printable } from '../query/printable.js';
 
 /** A share as a percentage with one digit. */
 export const percent = orNone((n) => `${(n * 100).toFixed(1).replace(/^-0\.0$/, '0.0')}%`);

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
+import { numberOrNull } from '../config/printable.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { numberOrNull } from '../query/printable.js';
 import { type Drawing, draw, type LegendItem, type Mark, markOf, REFERENCE, type Size } from './draw.js';
 import { dateOf, list, month, unique } from './format.js';
 
@@ -94,8 +94,13 @@ function scalesOf(drawing: Drawing, ticks: number) {
     Plot.ruleY(chart.reference === undefined ? [] : [chart.reference], REFERENCE),
   ];
   const y = {
-    ...{ label: null, domain: extentOf(drawing), clamp: true, nice: ticks },
-    ...{ ticks, tickSize: 0, tickFormat },
+    label: null,
+    domain: extentOf(drawing),
+    clamp: true,
+    nice: ticks,
+    ticks,
+    tickSize: 0,
+    tickFormat,
   };
   const color = { type: 'ordinal', domain, range: series.map(({ fill }) => fill) } as const;
   const symbol = { type: 'ordinal', domain, range: series.map((item) => item.symbol) } as const;
@@ -125,9 +130,15 @@ function panels(drawing: Drawing, size: Size): Plot.PlotOptions {
   const line = (title: string): number => Math.floor(titles.indexOf(title) / columns);
   const facet = { fx: (row: Row) => column(panelOf(row)), fy: (row: Row) => line(panelOf(row)) };
   const title = Plot.text(titles, {
-    ...{ text: (d: string) => d, fx: column, fy: line },
-    ...{ frameAnchor: 'top-left', dy: -17, fontWeight: 600, fill: 'var(--ink)' },
-    ...{ lineWidth: isNarrow ? 10 : 15.5, textOverflow: 'ellipsis' },
+    text: (d: string) => d,
+    fx: column,
+    fy: line,
+    frameAnchor: 'top-left',
+    dy: -17,
+    fontWeight: 600,
+    fill: 'var(--ink)',
+    lineWidth: isNarrow ? 10 : 15.5,
+    textOverflow: 'ellipsis',
   });
   return {
     ...scales,
@@ -172,7 +183,9 @@ function lineMarks(rows: readonly Row[], { hasTips }: Size, facet: object = {}):
   const interval = { ...channels, y1: 'interval_low', y2: 'interval_high' };
   const dots = {
     ...channels,
-    ...{ y: heightOf, symbol: 'series', title: hasTips ? 'description' : null },
+    y: heightOf,
+    symbol: 'series',
+    title: hasTips ? 'description' : null,
     r: rows.some(({ based_on }) => based_on !== undefined) ? 'based_on' : 2.6,
   };
   return [
@@ -180,9 +193,15 @@ function lineMarks(rows: readonly Row[], { hasTips }: Size, facet: object = {}):
     Plot.ruleX(rows, { ...interval, stroke: 'series', strokeOpacity: 0.45 }),
     Plot.lineY(rows, { ...channels, y: (row) => (isInPart(row) ? null : heightOf(row)), stroke: 'series' }),
     Plot.link(loosePairs(rows), {
-      ...{ ...channels, x: null, x1: ({ from }) => atOf(from), x2: atOf },
-      ...{ y1: ({ from }) => heightOf(from), y2: heightOf },
-      ...{ stroke: 'series', strokeWidth: 1.5, strokeDasharray: '2 3' },
+      ...channels,
+      x: null,
+      x1: ({ from }) => atOf(from),
+      x2: atOf,
+      y1: ({ from }) => heightOf(from),
+      y2: heightOf,
+      stroke: 'series',
+      strokeWidth: 1.5,
+      strokeDasharray: '2 3',
     }),
     Plot.dot(
       rows.filter((row) => !isInPart(row)),

@@ -1,8 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { packageFile } from '../config/package-root.js';
+import { counted } from '../config/printable.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { counted } from '../query/printable.js';
 import { type Drawing, draw, type LegendItem } from './draw.js';
 
 /** Prices of a place against national prices, from light to dark. Without a figure the dot is hollow. */
@@ -84,15 +84,23 @@ export function dotMap(drawing: Drawing): Html | undefined {
         Plot.geo(borders, outline),
         Plot.dot(places, {
           ...at,
-          ...{ r: 'lots', fill: fillOf, fillOpacity: 0.8 },
-          ...{ stroke: 'var(--ink)', strokeWidth: 0.75, strokeOpacity: 0.6 },
+          r: 'lots',
+          fill: fillOf,
+          fillOpacity: 0.8,
+          stroke: 'var(--ink)',
+          strokeWidth: 0.75,
+          strokeOpacity: 0.6,
           title: hasTips ? 'description' : null,
           sort: { channel: '-r' },
         }),
         Plot.text(isNarrow ? places.slice(0, 6) : places, {
           ...at,
-          ...{ text: 'short', fill: 'var(--ink)', stroke: 'var(--paper)', strokeWidth: 3, fontWeight: 600 },
-          ...{ pointerEvents: 'none' },
+          text: 'short',
+          fill: 'var(--ink)',
+          stroke: 'var(--paper)',
+          strokeWidth: 3,
+          fontWeight: 600,
+          pointerEvents: 'none',
         }),
       ],
       color: { type: 'identity' },

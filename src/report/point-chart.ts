@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
+import { numberOrNull } from '../config/printable.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { numberOrNull } from '../query/printable.js';
 import { type Drawing, draw, markOf, REFERENCE } from './draw.js';
 import { seriesOf } from './line-charts.js';
 
@@ -40,11 +40,17 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
           Plot.axisX(ticks, { ...ticked, label: 'estimate', labelAnchor: 'center' }),
           Plot.axisY(ticks, { ...ticked, label: 'price' }),
           Plot.link([domain], {
-            ...{ x1: ([from]) => from, y1: ([from]) => from, x2: ([, to]) => to, y2: ([, to]) => to },
+            x1: ([from]) => from,
+            y1: ([from]) => from,
+            x2: ([, to]) => to,
+            y2: ([, to]) => to,
             ...REFERENCE,
           }),
           Plot.dot(rows, {
-            ...{ x: 'estimate', y: 'value', r: isNarrow ? 2 : 3, fillOpacity: 0.55 },
+            x: 'estimate',
+            y: 'value',
+            r: isNarrow ? 2 : 3,
+            fillOpacity: 0.55,
             fill: (row: Row) => markOf(row).fill,
             symbol: (row: Row) => markOf(row).symbol,
             title: hasTips ? 'description' : null,

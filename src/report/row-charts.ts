@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
+import { clip, counted, numberOrNull } from '../config/printable.js';
 import type { Html } from '../docs/html.js';
 import type { Row } from '../duck/session.js';
-import { clip, counted, numberOrNull } from '../query/printable.js';
 import { type Drawing, draw, markOf, REFERENCE, type Size } from './draw.js';
 
 /**
@@ -22,8 +22,11 @@ export function bars(drawing: Drawing): Html | undefined {
       marginBottom: 4,
       marks: [
         Plot.barX(rows, {
-          ...{ x: 'value', y: 'place', fill: fillOf },
-          ...{ insetTop: isAbove ? 18 : 4, insetBottom: isAbove ? 2 : 4 },
+          x: 'value',
+          y: 'place',
+          fill: fillOf,
+          insetTop: isAbove ? 18 : 4,
+          insetBottom: isAbove ? 2 : 4,
         }),
         textsAtEnd({ x: 'value', dx: 6, fill: 'var(--ink)' }),
         Plot.ruleX([0], { stroke: 'var(--line)' }),
@@ -55,9 +58,15 @@ export function ranges(drawing: Drawing): Html | undefined {
     return {
       ...scales,
       x: {
-        ...{ label, labelArrow: 'none', labelAnchor: 'center' },
-        ...{ nice: true, inset: 8, zero: reference === undefined },
-        ...{ ticks, tickFormat: drawing.format, tickSize: 0 },
+        label,
+        labelArrow: 'none',
+        labelAnchor: 'center',
+        nice: true,
+        inset: 8,
+        zero: reference === undefined,
+        ticks,
+        tickFormat: drawing.format,
+        tickSize: 0,
       },
       marginRight: textWidth + 14,
       marginTop: 8,
@@ -69,8 +78,11 @@ export function ranges(drawing: Drawing): Html | undefined {
         Plot.ruleY(open, { ...broad, x2: edge, strokeDasharray: '6 4' }),
         Plot.dot(open, { ...at, x: 'low', r: 4, fill: 'var(--paper)', stroke: fillOf, symbol: symbolOf }),
         Plot.ruleY(rows, {
-          ...{ ...at, x1: 'interval_low', x2: 'interval_high' },
-          ...{ stroke: fillOf, strokeWidth: 1.5 },
+          ...at,
+          x1: 'interval_low',
+          x2: 'interval_high',
+          stroke: fillOf,
+          strokeWidth: 1.5,
         }),
         Plot.dot(rows, { ...at, x: 'middle', r: 4.5, fill: fillOf, symbol: symbolOf }),
         ...namesAbove,
@@ -94,9 +106,16 @@ const LABEL = 36;
 const SHORT = 14;
 
 const NAME_ABOVE: Plot.TextOptions = {
-  ...{ y: 'place', text: 'name', frameAnchor: 'left', textAnchor: 'start', dy: -10 },
-  ...{ stroke: 'var(--paper)', strokeWidth: 4, fill: 'var(--muted)' },
-  ...{ lineWidth: 25, textOverflow: 'ellipsis' },
+  y: 'place',
+  text: 'name',
+  frameAnchor: 'left',
+  textAnchor: 'start',
+  dy: -10,
+  stroke: 'var(--paper)',
+  strokeWidth: 4,
+  fill: 'var(--muted)',
+  lineWidth: 25,
+  textOverflow: 'ellipsis',
 };
 
 /** Lays rows out: names stand beside the marks, and on a phone long names stand above them. */
@@ -111,7 +130,11 @@ function layoutRows(rows: readonly Row[], { isNarrow }: Size) {
     height: rows.length * (isAbove ? 38 : 24) + 48,
     marginLeft: isAbove ? 4 : Math.min(longest, LABEL) * GLYPH + 12,
     y: {
-      ...{ type: 'band', domain: rows.keys(), label: null, tickSize: 0, tickFormat },
+      type: 'band',
+      domain: rows.keys(),
+      label: null,
+      tickSize: 0,
+      tickFormat,
       ...(isAbove ? { axis: null } : {}),
     },
   };

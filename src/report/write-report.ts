@@ -7,6 +7,7 @@ import type { Config } from '../config/config.js';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { ownNamed } from '../config/owned.js';
 import { packageFile } from '../config/package-root.js';
+import { count, counted, NONE, numberOrNull } from '../config/printable.js';
 import { fillPage, type Html } from '../docs/html.js';
 import { type Row, rows } from '../duck/session.js';
 import { layoutOf } from '../lake/layout.js';
@@ -16,7 +17,6 @@ import { modellingOf } from '../model/own-models.js';
 import { ask, tablesOf } from '../query/ask.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
-import { count, counted, NONE, numberOrNull } from '../query/printable.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
 import { changesOf, readAnswers, sectionsOf } from './figures.js';
 import { day, fill, instant, list, money, percent, source, unique } from './format.js';
@@ -36,7 +36,7 @@ const POOLED_GROUPS = 4;
 
 /**
  * Writes the report of the published snapshot as one HTML file that needs nothing else, and returns its path. Throws
- * SHARE_NO_SNAPSHOT if nothing is published, SHARE_NO_TABLE if the snapshot lacks a mart, and SHARE_PLACE if the path is
+ * QUERY_NO_SNAPSHOT if nothing is published, QUERY_NO_TABLE if the snapshot lacks a mart, and QUERY_PLACE if the path is
  * inside the lake or holds another file.
  * @param to path of the file; `report.html` in the output folder by default
  */
@@ -58,7 +58,7 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
   return readLake(config, { named: tables.join(' ') }, async ({ manifest, session: { connection } }) => {
     const missing = lackingIn(manifest, tables);
     if (missing !== undefined)
-      throw new LotlakeError('SHARE_NO_TABLE', `the published snapshot has no ${missing}`, {
+      throw new LotlakeError('QUERY_NO_TABLE', `the published snapshot has no ${missing}`, {
         hint: 'run lotlake run rebuild, or wait for the next run',
       });
     const [headline = {}] = await ask(connection, 'report/headline');

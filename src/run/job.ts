@@ -16,11 +16,9 @@ import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
 import type { TableSchema } from '../lake/schema.js';
 import { listPasses, newId } from '../land/pass.js';
 import { readSchemas } from '../load/batch.js';
-import type { DriftReport } from '../load/drift.js';
-import type { LoadedPass } from '../load/loader.js';
 import { readModels, withFiles, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling } from '../model/own-models.js';
-import { openObservers } from '../notify/observers.js';
+import type { Beside } from './beside.js';
 import { openClock, type RunClock } from './clock.js';
 import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder, recordUnbegun } from './recorder.js';
@@ -56,13 +54,15 @@ export interface JobOptions {
   readonly signal?: AbortSignal | undefined;
   /** Runs after a successful run, once the lake is free: a push. Returns its error if it fails. */
   readonly after?: () => Promise<unknown>;
+  /** What stands beside the run; nothing by default. */
+  readonly beside?: Beside | undefined;
   /** Models and checks to run; those of `sql` by default. */
   readonly modelling?: Partial<Modelling>;
   /** `reference`: walk into catalog entries without a vehicle in the feed, too. Default false. */
   readonly everything?: boolean | undefined;
 }
 
-/** A running pipeline: its folders, its database, and what it collects for the summary. */
+/** A running pipeline: its settings, its folders, its database, and what it tells. Steps take it and do not change it. */
 export interface Job extends JobOptions {
   /** Aborted if the run is interrupted or loses its lock. */
   readonly signal: AbortSignal;
@@ -88,10 +88,7 @@ export interface Job extends JobOptions {
   readonly recorded: IdRecords | undefined;
   /** Throws LAKE_OVERTAKEN if another run has taken the lake over. */
   assertOurs(): void;
-  /** The loaded passes in order; in a rebuild those of all nights. */
-  readonly passes: LoadedPass[];
-  /** Members that the contract does not know, with the run that first reported each; null for this run. */
-  readonly drift: (DriftReport & { readonly since: string | null })[];
+  /** Makes the record of the run. */
   readonly recorder: Recorder;
   readonly clock: RunClock;
   /** This moment by the clock of the service, once an answer has told it; see {@link openClock}. */
@@ -113,27 +110,30 @@ export async function runJob<T extends { readonly published: boolean }>(
   const clock = openClock(options.now ?? (() => new Date()), config);
   const { now } = clock;
   const layout = layoutOf(config.output);
+  const observers = await options.beside?.observe(options);
   const lost = new AbortController();
   const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
   const lock = await lockLake(layout, {
-    ...{ pipeline, now: new Date(), lease: config.lease, signal: options.signal },
+    pipeline,
+    now: new Date(),
+    lease: config.lease,
+    signal: options.signal,
     onWait: options.reporter.warn,
     onLost: () => lost.abort(overtaken(layout)),
   }).catch(async (error: unknown) => {
-    throw await recordUnbegun({ ...options, now, pipeline }, error);
+    throw await recordUnbegun({ ...options, now, pipeline }, error, observers);
   });
   killPoint('job.locked');
   const began = currentSnapshot(layout);
   const runId = newId(now());
   const recorder = openRecorder({ ...options, now, pipeline, runId, token: lock.token, lakeId: lock.lakeId });
   clock.whenKnown((_, late) => recorder.shift(late));
-  const observers = openObservers(options);
   const folder = join(layout.work, runId);
   const target = join(layout.snapshots, runId);
   let session: Session | undefined;
   let client: Client | undefined;
   try {
-    observers.begun(recorder);
+    observers?.begun(recorder);
     assertMemory(config.memory);
     const models = withFiles(
       withOwnSeeds(modelling?.models ?? readModels(), config.seeds),
@@ -161,7 +161,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       },
       warn: (given: string) => {
         const message = redacted(given);
-        recorder.record.warnings.push(message);
+        recorder.warned(message);
         options.reporter.warn(message);
       },
     };
@@ -190,8 +190,6 @@ export async function runJob<T extends { readonly published: boolean }>(
       assertOurs: () => {
         if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
       },
-      passes: [],
-      drift: [],
       recorder,
       clock,
       now,
@@ -204,7 +202,7 @@ export async function runJob<T extends { readonly published: boolean }>(
             if (headers !== undefined) clock.hear(headers, reporter.warn);
           },
           onRetry: (error, attempt, wait) => {
-            recorder.record.retries++;
+            recorder.retried();
             reporter.warn(
               `attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`,
             );
@@ -237,7 +235,7 @@ export async function runJob<T extends { readonly published: boolean }>(
         recorder.fail(error);
         recorder.close();
       }
-      await observers.ended(recorder);
+      await observers?.ended(recorder);
     }
   }
 }
@@ -280,8 +278,8 @@ interface Asking extends Pick<Job, 'layout' | 'config'> {
 export function knownOrigin({ base, layout }: Pick<Asking, 'base' | 'layout'>): string | null {
   if (base !== undefined && base.manifest.origin !== null) return base.manifest.origin;
   const passes = listPasses(layout.landing);
-  const landed = passes.filter(({ manifest }) => manifest.state !== 'abandoned' && manifest.origin !== null);
-  return landed[0]?.manifest.origin ?? null;
+  const landed = passes.filter(({ record }) => record.state !== 'abandoned' && record.origin !== null);
+  return landed[0]?.record.origin ?? null;
 }
 
 /**

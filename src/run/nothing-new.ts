@@ -1,12 +1,13 @@
+import { jsonHash } from '../config/json.js';
 import { literal, scalar } from '../duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { globRelation } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { unresolvedRuns } from '../lake/run-records.js';
 import type { LoadedPass } from '../load/loader.js';
+import { rowCode } from '../load/row-code.js';
 import { readChecks } from '../model/checks.js';
 import type { ClosingRow } from '../reconcile/own-rows.js';
-import { fingerprintOf, rowCode } from './fingerprints.js';
 import type { Job } from './job.js';
 
 /** A longer window is published even if it is empty: otherwise the next window would have to reach back further. */
@@ -25,12 +26,13 @@ const MOST_QUIET_MINUTES = 1440;
 export async function isNothingNew(
   job: Job,
   base: BaseState,
+  passes: readonly LoadedPass[],
   closings: readonly ClosingRow[],
 ): Promise<boolean> {
   const dayOf = (instant: string): string => instant.slice(0, 10);
   return (
-    job.passes.length > 0 &&
-    job.passes.every(isQuiet) &&
+    passes.length > 0 &&
+    passes.every(isQuiet) &&
     closings.length === 0 &&
     base.folder === currentSnapshot(job.layout) &&
     dayOf(base.manifest.created_at) === dayOf(job.now().toISOString()) &&
@@ -40,7 +42,7 @@ export async function isNothingNew(
   );
 }
 
-function isQuiet({ manifest: { kind, complete, records, request } }: LoadedPass): boolean {
+function isQuiet({ record: { kind, complete, records, request } }: LoadedPass): boolean {
   const isShort = kind === 'window' && complete && Number(request.minutes) <= MOST_QUIET_MINUTES;
   return records === 0 && (isShort || kind === 'lookup');
 }
@@ -62,5 +64,5 @@ async function hasUnprovenPass(
 /** Fingerprint of everything that decides the tables and marts, except the records. */
 export function recipeOf(job: Job): string {
   const { models, checks = readChecks() } = job.modelling;
-  return fingerprintOf([rowCode(), job.recorder.record.limits, models, checks, job.own]);
+  return jsonHash([rowCode(), job.recorder.record.limits, models, checks, job.own]);
 }

@@ -6,8 +6,8 @@ import { identifier } from '../duck/session.js';
 import type { Manifest } from '../lake/manifest.js';
 import { isTestedNightly, runDataTests, type TestResult } from '../model/data-tests.js';
 import { type Chosen, type Modelling, readableNames, readOwn } from '../model/own-models.js';
+import { checkTests, readQuery } from '../model/read-only.js';
 import { type ModelResult, orderedModels, type RunModelsOptions, runModels } from '../model/run-models.js';
-import { checkTests, readQuery } from '../query/read-only.js';
 
 /**
  * Reads the models and checks of the user, in the order in which they can run. DuckDB parses them and runs none. Throws

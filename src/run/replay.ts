@@ -6,16 +6,19 @@ import type { BaseState } from '../lake/base.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
-import { ownTables } from '../lake/tables.js';
+import { systemTables } from '../lake/tables.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
 import type { LandedPage } from '../land/page.js';
 import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
+import type { LoadedPass } from '../load/loader.js';
 import { describeSnapshot } from '../publish/publish.js';
+import { recordFingerprints } from '../reconcile/record-fingerprints.js';
 import { isFuture } from './clock.js';
-import { recordFingerprints, watchChanges } from './fingerprints.js';
 import type { Job } from './job.js';
-import { loadPass, progressOf } from './load-pass.js';
-import { type Merged, reconcileInto } from './merge.js';
+import { landedPages, type OpenPass, progressOf } from './landed-pages.js';
+import { load } from './load.js';
+import { changesSince } from './open-pass.js';
+import { type MergedNight, mergeNight } from './reconcile.js';
 
 /** The passes that one run used. */
 export interface Night {
@@ -81,11 +84,11 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
   const { passes, unreadable } = findPasses(job.layout.landing);
   for (const pass of unreadable) leaveOut(job, pass, known);
   for (const pass of passes) {
-    const { state, published, pass_id, run_id, pages, started_at } = pass.manifest;
+    const { state, published, pass_id, run_id, pages, started_at } = pass.record;
     // The lake was not made from a night that was never published.
     if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
     // A start that follows the clock of the service is right, so that it is this machine that is behind.
-    if (pass.manifest.clock_ahead === null && isFuture(job, pass.manifest)) {
+    if (pass.record.clock_ahead === null && isFuture(job, pass.record)) {
       job.reporter.warn(
         `${pass.folder} is set aside: it began in the future (${started_at}), by a clock that was wrong; what the published snapshot knows of it is carried over`,
       );
@@ -98,7 +101,7 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
     byRun.set(run_id, [...(byRun.get(run_id) ?? []), pass]);
   }
   const started = (passes: readonly Pass[]): string =>
-    passes.map((pass) => pass.manifest.started_at).sort()[0] ?? '';
+    passes.map((pass) => pass.record.started_at).sort()[0] ?? '';
   return [...byRun]
     .map(([runId, passes]) => ({ runId, passes }))
     .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
@@ -121,44 +124,64 @@ async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void
   );
 }
 
+/** A night that was replayed. */
+export interface ReplayedNight extends MergedNight {
+  readonly passes: readonly LoadedPass[];
+}
+
 /** Loads the passes of a night and merges them with the state of the nights before. */
 export async function replay(
   job: Job,
   night: Night,
   target: string,
   base: BaseState | undefined,
-): Promise<Merged> {
+): Promise<ReplayedNight> {
   const { runId } = night;
   const stage = join(job.work, `stage-${runId}`);
   makeFolder(stage);
-  const own: Job = { ...job, stage, passes: [] };
+  const own: Job = { ...job, stage };
+  const passes: LoadedPass[] = [];
   for (const pass of night.passes) {
-    const { stream, pass_id } = pass.manifest;
-    const report = progressOf(job, { ...pass, pages: [] });
+    const { stream, pass_id } = pass.record;
     // Without a base every record is fresh, so the next night gets the fingerprints of all records.
-    const changes = stream === 'cars' ? watchChanges(job, undefined, pass_id) : undefined;
-    const walked = async () => pass.manifest;
-    const onPage = (page: LandedPage): void => report(page, pass.pages.length);
-    await loadPass(own, pass, changes, walked, onPage);
+    const changes = stream === 'cars' ? changesSince(job, undefined, pass_id) : undefined;
+    const opened = { ...pass, changes };
+    passes.push(await load(own, opened, replayedPages(job, opened)));
   }
-  const startedAt = own.passes[0]?.manifest.started_at ?? job.startedAt.toISOString();
+  const startedAt = passes[0]?.record.started_at ?? job.startedAt.toISOString();
   // The shrink guard decided in that night.
-  return reconcileInto(own, { target, base, runId, startedAt, allowShrink: true });
+  const given = { target, base, runId, startedAt, allowShrink: true };
+  return { ...(await mergeNight(own, passes, given)), passes };
+}
+
+/** Yields the landed pages of a pass, and reports them. */
+async function* replayedPages(job: Job, pass: OpenPass): AsyncGenerator<LandedPage> {
+  const report = progressOf(job, { ...pass, pages: [] });
+  for await (const page of landedPages(job, pass)) {
+    report(page, pass.pages.length);
+    yield page;
+  }
 }
 
 /** Describes the state of a replayed night, so that the next night can build on it. */
-export async function sealNight(job: Job, { context }: Merged): Promise<BaseState> {
+export async function sealNight(job: Job, { context }: MergedNight): Promise<BaseState> {
   const { runId, target: folder, stage } = context;
   const fingerprints = await recordFingerprints(context);
   remove(stage);
   const facts = {
-    ...{ run_id: runId, snapshot_id: runId, pipeline: 'rebuild', fingerprints },
-    ...{ created_at: job.now().toISOString(), origin: null, pass_ids: [], last_pass_at: {} },
+    run_id: runId,
+    snapshot_id: runId,
+    pipeline: 'rebuild',
+    fingerprints,
+    created_at: job.now().toISOString(),
+    origin: null,
+    pass_ids: [],
+    last_pass_at: {},
   };
   // A rebuild writes its one row of `runs` at its end.
-  const own = ownTables.filter(({ name }) => name !== 'runs');
-  const { connection } = job.session;
-  const described = await describeSnapshot(connection, folder, job.schemas, [], own, job.recorded);
+  const own = systemTables.filter(({ name }) => name !== 'runs');
+  const { session, schemas, recorded } = job;
+  const described = await describeSnapshot(session.connection, folder, schemas, [], { own, recorded });
   return { folder, manifest: { ...facts, ...described } };
 }
 

@@ -6,9 +6,9 @@ import type { LoadedPass } from '../load/loader.js';
 import { MOST_MINUTES } from '../service/limits.js';
 import type { StreamName } from '../service/streams.js';
 import { isFuture } from './clock.js';
-import type { StreamRequest } from './extract-stream.js';
 import type { Job } from './job.js';
 import { askTime } from './probe.js';
+import type { StreamRequest } from './stage.js';
 
 /** Requests totals explicitly, because account defaults differ (service.md#filters). */
 const PAGED = { simple_paginate: false } as const;
@@ -102,7 +102,7 @@ type PassTimes = Manifest['last_pass_at'];
  * Starts of the last whole passes in a state, once the passes of one night are merged: the next window begins there.
  */
 export function passTimes(base: BaseState | undefined, passes: readonly LoadedPass[]): PassTimes {
-  const walked = passes.map(({ manifest }) => manifest).filter(({ kind }) => kind !== 'lookup');
+  const walked = passes.map(({ record }) => record).filter(({ kind }) => kind !== 'lookup');
   const merged = walked.flatMap(({ stream, sources, complete, started_at }) => {
     if (sources === null) return complete ? [[stream, started_at]] : [];
     return sources.map((source) => [streamOf(stream, source), started_at]);

@@ -6,13 +6,13 @@ import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { readConfig } from '../../src/config/config.js';
 import { own } from '../../src/config/owned.js';
-import { dictionary } from '../../src/docs/dictionary.js';
 import { openTemporarySession } from '../../src/duck/session.js';
 import { writeLocalMetadata } from '../../src/iceberg/local.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { hasManifest, listSnapshots } from '../../src/lake/snapshots.js';
 import { landPage } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
+import { dictionary } from '../../src/model/dictionary.js';
 import { syncSnapshot } from '../../src/publish/publish.js';
 import { streams } from '../../src/service/streams.js';
 import { modelTimes, processorSeconds } from './growth.js';
@@ -146,30 +146,28 @@ const tasks: Record<Task, () => Promise<void>> = {
   nightly: () =>
     timed(async () => {
       const result = await nightly({ config: config(), reporter: pipeline });
-      return result.passes.reduce((sum, pass) => sum + pass.manifest.bytes, 0);
+      return result.passes.reduce((sum, pass) => sum + pass.record.bytes, 0);
     }),
   incremental: () =>
     timed(async () => {
       const result = await incremental({ config: config(), reporter: pipeline });
-      return result.passes.reduce((sum, pass) => sum + pass.manifest.bytes, 0);
+      return result.passes.reduce((sum, pass) => sum + pass.record.bytes, 0);
     }),
   rebuild: () =>
     timed(async () => {
       const result = await rebuild({ config: config(), reporter: pipeline });
-      return result.passes.reduce((sum, pass) => sum + pass.manifest.bytes, 0);
+      return result.passes.reduce((sum, pass) => sum + pass.record.bytes, 0);
     }),
   /** A nightly run at one page a second. It measures the time from the last byte of the feed to the published lake. */
   paced: async () => {
     const result = await nightly({ config: config(1), reporter: pipeline });
     const ended = Date.now();
-    const cars = result.passes.find(({ manifest }) => manifest.stream === 'cars')?.manifest;
+    const cars = result.passes.find(({ record }) => record.stream === 'cars')?.record;
     if (cars?.ended_at == null) throw new Error('the pass over /cars has no end');
     const walked = (Date.parse(cars.ended_at) - Date.parse(cars.started_at)) / 1000;
     const since = (instant: number): number => (ended - instant) / 1000;
     // The small lists come last, also at one request a second.
-    const after = since(
-      Math.max(...result.passes.map(({ manifest }) => Date.parse(manifest.ended_at ?? ''))),
-    );
+    const after = since(Math.max(...result.passes.map(({ record }) => Date.parse(record.ended_at ?? ''))));
     const text = `${since(Date.parse(cars.ended_at)).toFixed(1)} s after the last page of /cars, ${walked.toFixed(0)} s of pages`;
     report(after, cars.bytes, text);
   },

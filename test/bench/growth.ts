@@ -1,15 +1,14 @@
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/config/package-root.js';
-import { markdownTable } from '../../src/docs/dictionary.js';
 import { openSession } from '../../src/duck/session.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { viewOn } from '../../src/lake/views.js';
 import { readChecks } from '../../src/model/checks.js';
 import { isTestedNightly, runDataTests } from '../../src/model/data-tests.js';
+import { markdownTable } from '../../src/model/dictionary.js';
 import { readModels } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
-import { PARQUET } from '../../src/reconcile/write.js';
 
 /** Processor seconds of each model, of the data tests of each model (`<model> tests`) and of each check. */
 export type ModelTimes = Readonly<Record<string, number>>;
@@ -33,7 +32,7 @@ export async function modelTimes(output: string): Promise<ModelTimes> {
     const { tables } = readManifest(snapshot);
     for (const [name, { partitioned }] of Object.entries(tables))
       await connection.run(viewOn(snapshot, { name, partitioned }));
-    await runModels(connection, { target, parquet: () => PARQUET, onModel: (name) => next(name) });
+    await runModels(connection, { target, onModel: (name) => next(name) });
     for (const model of readModels().filter(isTestedNightly)) {
       next(`${model.name} tests`);
       await runDataTests(connection, { models: [model], checks: [] });

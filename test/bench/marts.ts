@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { identifier, literal, openSession, rows, type Session, scalar } from '../../src/duck/session.js';
 import { globRelation } from '../../src/lake/files.js';
-import { lakeTables, ownTables } from '../../src/lake/tables.js';
+import { lakeTables, systemTables } from '../../src/lake/tables.js';
 import { assertTests, runDataTests } from '../../src/model/data-tests.js';
 import { runModels } from '../../src/model/run-models.js';
 import { inWarehouse } from '../../src/publish/warehouse.js';
@@ -42,13 +42,13 @@ export async function modelMany(
     const [lots, prices] = [await count('lots'), await count('prices')];
     const copies = Math.ceil(least.lots / lots);
     const attempts = Math.ceil(least.prices / (prices * copies));
-    for (const { name, partition } of [...lakeTables(), ...ownTables]) {
+    for (const { name, partition } of [...lakeTables(), ...systemTables]) {
       const partitioned = partition !== undefined;
       await copyTable(session, snapshot, target, { name, partitioned, copies, attempts });
     }
     const start = performance.now();
     await inWarehouse(session, target, async (second) => {
-      await runModels(session.connection, { target, parquet: () => PARQUET, beside: [second] });
+      await runModels(session.connection, { target, beside: [second] });
       assertTests(
         await runDataTests(session.connection, {}, [second]),
         'the figure of the marts says nothing',

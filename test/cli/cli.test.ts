@@ -5,8 +5,8 @@ import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suggestions } from '../../src/cli/summary.js';
-import { dictionary } from '../../src/docs/dictionary.js';
 import { readManifest } from '../../src/lake/manifest.js';
+import { dictionary } from '../../src/model/dictionary.js';
 import { bareDuckDb, type PlainRow, temporaryFolder } from '../pipelines/support.js';
 import { CLI, type Ended, printedBy, runLotlake } from './support.js';
 
@@ -56,7 +56,7 @@ describe('the embedded service', () => {
     });
     expect(String(await printed('lookup', 'car', String(row.vehicle_id), ...WORLD))).toContain('VIN');
     await expect(printed('lookup', 'vin', 'NOSUCHVIN', ...WORLD)).rejects.toMatchObject({
-      code: 'SHARE_NOTHING_FOUND',
+      code: 'QUERY_NOTHING_FOUND',
     });
   });
 
@@ -94,7 +94,7 @@ describe('the embedded service', () => {
 
   it('is asked to save a vehicle, and where there is no lake', async () => {
     await expect(printed('lookup', 'vin', 'NOSUCHVIN')).rejects.toMatchObject({
-      code: 'SHARE_NOTHING_FOUND',
+      code: 'QUERY_NOTHING_FOUND',
       message: 'the lake knows no vin NOSUCHVIN',
     });
     for (const other of ['--save', '--sandbox'])
@@ -108,7 +108,7 @@ describe('the embedded service', () => {
       code: 'CONFIG_INVALID',
     });
     await expect(printedBy(empty.path, 'lookup', 'car', '1', '--lake')).rejects.toMatchObject({
-      code: 'SHARE_NO_SNAPSHOT',
+      code: 'QUERY_NO_SNAPSHOT',
     });
     empty.remove();
   });
@@ -182,7 +182,7 @@ describe('lotlake query', () => {
     ]) {
       const { code, out, err } = lotlake('query', sql);
       expect(code, `${sql}: ${out}`).toBeGreaterThan(0);
-      expect(err).toContain('share:');
+      expect(err).toContain('query:');
     }
   });
 

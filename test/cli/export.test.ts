@@ -41,7 +41,7 @@ describe('lotlake export', () => {
   it.each([
     [['sale', '--to', 'x'], /no table sale; did you mean sales/],
     [['sales', '--to', 'x', '--snapshot', '20200101T000000Z-aaaaaa'], /LAKE_NO_SNAPSHOT/],
-    [['sales', '--to', 'x', '--max-bytes', 'big'], /SHARE_EXPORT_OPTIONS/],
+    [['sales', '--to', 'x', '--max-bytes', 'big'], /EXPORT_OPTIONS/],
     [['sales'], /to/],
   ])('ends with exit code 2 and a hint: %j', (args, message) => {
     const { code, err } = lotlake(...args);

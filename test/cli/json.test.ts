@@ -60,7 +60,7 @@ describe('the JSON of', () => {
   });
 
   it.each([
-    [['describe', 'lotz'], 'SHARE_NO_TABLE'],
+    [['describe', 'lotz'], 'QUERY_NO_TABLE'],
     [['runs', '--limt', '3'], 'USAGE_INVALID'],
     [['run', 'nightly'], 'CONFIG_INVALID'],
     [['nothing'], 'USAGE_INVALID'],

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { lakeTables, ownTables } from '../../src/lake/tables.js';
+import { lakeTables, systemTables } from '../../src/lake/tables.js';
 import { readModels } from '../../src/model/model-files.js';
 import { handMadeLake, SNAPSHOT } from '../query/support.js';
 import { runLotlake } from './support.js';
@@ -52,7 +52,7 @@ describe('lotlake model', () => {
 describe('lotlake model --engine spark', async () => {
   const names = (given: readonly { readonly name: string }[]) =>
     Object.fromEntries(given.map(({ name }) => [name, 'select 1::bigint as lot_id']));
-  const all = await handMadeLake(names([...lakeTables(), ...ownTables]), names(readModels()));
+  const all = await handMadeLake(names([...lakeTables(), ...systemTables]), names(readModels()));
   afterAll(() => all.remove());
   const models = join(all.folder, 'models');
   const target = join(all.config.output, 'models', SNAPSHOT);

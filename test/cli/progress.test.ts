@@ -9,7 +9,7 @@ import { duration, type Progress, pagesLine, progressSince, stepLine } from '../
 import { createReporter } from '../../src/cli/reporter.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { endPass, openPass, recordPage } from '../../src/land/pass.js';
-import { progressOf } from '../../src/run/load-pass.js';
+import { progressOf } from '../../src/run/landed-pages.js';
 import { landedPage } from '../land/ledger.js';
 import { temporaryFolder } from '../pipelines/support.js';
 

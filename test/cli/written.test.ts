@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
-import { escapeControls, printable } from '../../src/query/printable.js';
+import { escapeControls, printable } from '../../src/config/printable.js';
 
 const ACTING = [
   ...Array.from({ length: 32 }, (_, code) => code).filter((code) => code !== 9 && code !== 10),

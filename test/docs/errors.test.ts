@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.js';
 
 const CODE =
-  /'((?:USAGE|SYSTEM|INTERNAL|CONFIG|SPARK|SERVICE|EXTRACT|LAND|LOAD|LAKE|RECONCILE|MODEL|PUBLISH|ICEBERG|MIRROR|SHARE|SANDBOX|RUN)_[A-Z_]+)'/g;
+  /'((?:USAGE|SYSTEM|INTERNAL|CONFIG|SPARK|SERVICE|EXTRACT|LAND|LOAD|LAKE|RECONCILE|MODEL|PUBLISH|ICEBERG|MIRROR|QUERY|EXPORT|DOCS|SANDBOX|RUN)_[A-Z_]+)'/g;
 
 function sources(folder: string): string[] {
   return readdirSync(join(packageRoot, folder), { recursive: true, withFileTypes: true })

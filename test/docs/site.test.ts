@@ -122,7 +122,7 @@ describe('the pages of lotlake docs', () => {
   it('are refused if the path of their folder is a file', async () => {
     const path = join(folder.path, 'taken');
     writeFileSync(path, 'mine');
-    await expect(writeSite(config, path)).rejects.toMatchObject({ code: 'SHARE_DOCS', message: /taken/ });
+    await expect(writeSite(config, path)).rejects.toMatchObject({ code: 'DOCS_FAILED', message: /taken/ });
   });
 });
 
@@ -131,6 +131,6 @@ describe('lotlake docs', () => {
     const output = join(folder.path, 'none');
     expect(await run({ markdown: 'tables.md', output })).toBe(`${join(folder.path, 'tables.md')}\n`);
     expect(readFileSync(join(folder.path, 'tables.md'), 'utf8')).toMatch(/^# Tables and marts\n/);
-    await expect(run({ output })).rejects.toMatchObject({ code: 'SHARE_NO_SNAPSHOT' });
+    await expect(run({ output })).rejects.toMatchObject({ code: 'QUERY_NO_SNAPSHOT' });
   });
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { filesBelow } from '../../src/lake/files.js';
 import { openStore } from '../../src/mirror/s3.js';
 import { vacuumMirror } from '../../src/mirror/vacuum.js';
-import type { RunResult } from '../../src/run/finish.js';
+import type { RunResult } from '../../src/run/publish.js';
 import { type Ended, startLotlake } from '../pipelines/lake-process.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { describeWith } from './support/engines.js';

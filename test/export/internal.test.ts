@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ownTables } from '../../src/lake/tables.js';
+import { systemTables } from '../../src/lake/tables.js';
 import { exportTo, filesBelow, type HandMade, handMadeLake } from '../query/support.js';
 
 /** What the records of runs hold of the machine and the service. */
@@ -13,7 +13,7 @@ let lake: HandMade;
 
 beforeAll(async () => {
   const rowOf = (table: string): string => {
-    const columns = ownTables.find(({ name }) => name === table)?.columns ?? [];
+    const columns = systemTables.find(({ name }) => name === table)?.columns ?? [];
     const values = columns.map(({ name, type }) => {
       const value = !TOLD.test(name) ? 'null' : type === 'VARCHAR' ? `'${HOST}'` : `['${HOST}']`;
       return `cast(${name === 'error_code' ? "'SERVICE_UNREACHABLE'" : value} as ${type}) as ${name}`;

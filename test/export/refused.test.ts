@@ -30,21 +30,21 @@ describe('a condition', () => {
     '',
   ])('has to be one expression, not %j', async (where) => {
     await expect(exportTo(lake, { tables: ['lots'], where })).rejects.toMatchObject({
-      code: 'SHARE_QUERY',
+      code: 'QUERY_FAILED',
       outcome: 'usage',
     });
   });
 
   it('cannot read a file outside of the lake', async () => {
     const where = "title_name = (select content from read_text('/etc/hostname'))";
-    await expect(exportTo(lake, { tables: ['lots'], where })).rejects.toMatchObject({ code: 'SHARE_QUERY' });
+    await expect(exportTo(lake, { tables: ['lots'], where })).rejects.toMatchObject({ code: 'QUERY_FAILED' });
   });
 
   it('that fails on a row leaves nothing behind', async () => {
     const before = filesBelow(lake.folder);
     const where = "cast(title_name as bigint) = 1 or error('no')";
     await expect(exportTo(lake, { tables: ['lots'], where, format: 'csv' })).rejects.toMatchObject({
-      code: 'SHARE_QUERY',
+      code: 'QUERY_FAILED',
     });
     expect(filesBelow(lake.folder)).toEqual(before);
   });
@@ -52,9 +52,9 @@ describe('a condition', () => {
 
 describe('a name that does not exist', () => {
   it.each([
-    [{ tables: ['lotz'] }, 'SHARE_NO_TABLE', /lots/],
-    [{ tables: ['lots'], columns: ['sale_dat'] }, 'SHARE_NO_COLUMN', /sale_date/],
-    [{ tables: ['lots'], columns: ['tag'] }, 'SHARE_NO_COLUMN', /names are tags/],
+    [{ tables: ['lotz'] }, 'QUERY_NO_TABLE', /lots/],
+    [{ tables: ['lots'], columns: ['sale_dat'] }, 'QUERY_NO_COLUMN', /sale_date/],
+    [{ tables: ['lots'], columns: ['tag'] }, 'QUERY_NO_COLUMN', /names are tags/],
   ])('is refused with the nearest names: %j', async (input, code, hint) => {
     await expect(exportTo(lake, input)).rejects.toMatchObject({
       code,
@@ -66,7 +66,7 @@ describe('a name that does not exist', () => {
   it('is refused by DuckDB in a condition', async () => {
     const wrong = exportTo(lake, { tables: ['lots'], where: 'sale_dat is null' });
     await expect(wrong).rejects.toMatchObject({
-      code: 'SHARE_QUERY',
+      code: 'QUERY_FAILED',
       message: expect.stringContaining('sale_date'),
     });
   });
@@ -82,14 +82,14 @@ describe('a name that does not exist', () => {
     { tables: [] },
   ])('is refused for options too: %j', async (input) => {
     await expect(exportTo(lake, input)).rejects.toMatchObject({
-      code: 'SHARE_EXPORT_OPTIONS',
+      code: 'EXPORT_OPTIONS',
       outcome: 'usage',
     });
   });
 });
 
 describe('the folder of an export', () => {
-  const refused = { code: 'SHARE_EXPORT_EXISTS', outcome: 'usage' };
+  const refused = { code: 'EXPORT_EXISTS', outcome: 'usage' };
 
   it('may exist if it is empty', async () => {
     mkdirSync(join(lake.folder, 'empty'));

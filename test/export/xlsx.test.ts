@@ -115,7 +115,7 @@ describe('lotlake export --format xlsx', () => {
   it('fails as a query fails, and leaves nothing', async () => {
     const where = `case when lot_id > 4000 then error('broken') else true end`;
     await expect(exportTo(lake, { tables: ['prices'], format: 'xlsx', where })).rejects.toMatchObject({
-      code: 'SHARE_QUERY',
+      code: 'QUERY_FAILED',
       message: expect.stringContaining('broken'),
     });
   });

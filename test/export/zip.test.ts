@@ -40,7 +40,7 @@ describe('lotlake export --zip', () => {
 
   it('replaces a .zip of an export with --force, and no other file', async () => {
     const input = { tables: ['sales'], to: 'again', zip: true };
-    const refused = { code: 'SHARE_EXPORT_EXISTS', outcome: 'usage' };
+    const refused = { code: 'EXPORT_EXISTS', outcome: 'usage' };
     const { path } = await exportFrom(lake, input);
     await expect(exportFrom(lake, input)).rejects.toMatchObject(refused);
     await exportFrom(lake, { ...input, force: true, columns: ['lot_id'] });

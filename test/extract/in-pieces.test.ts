@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { walk } from '../../src/extract/walk.js';
 import { type HostileService, ruleSchema, startService } from '../hostile/answers/service.js';
-import { idsSeen, memorySink, quickClient } from './support.js';
+import { idsSeen, memorySink, quickClient, walked } from './support.js';
 
 /** 600 vehicles in pages of 100. */
 const IDS = Array.from({ length: 600 }, (_, i) => i + 1);
@@ -21,7 +20,7 @@ async function walkPast(poison: readonly number[], totals: boolean, cut = false,
   onTestFinished(() => client.close());
   const sink = memorySink();
   const query = { per_page: size, ...(totals ? { simple_paginate: 0 } : {}) };
-  const result = await walk({ client, path: '/cars', query, concurrency: 1, ascending: true, sink });
+  const result = await walked({ client, path: '/cars', query, concurrency: 1, ascending: true, sink });
   const seen = new Set(idsSeen(sink).filter((id) => !Number.isNaN(id)));
   return {
     result,
@@ -78,7 +77,7 @@ describe('a service of which more than single records fail', () => {
     const client = quickClient(service.url, { retryBudget: 0.2 });
     onTestFinished(() => client.close());
     const query = { per_page: 100 };
-    const walking = walk({
+    const walking = walked({
       client,
       path: '/cars',
       query,

@@ -2,8 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 import type { Client } from '../../src/extract/client.js';
 import type { WalkResult } from '../../src/extract/page-sink.js';
-import { walk } from '../../src/extract/walk.js';
-import { memorySink, type SeenPage } from './support.js';
+import { memorySink, type SeenPage, walked } from './support.js';
 
 /** What happens to the list between two answers. */
 export interface Churn {
@@ -107,7 +106,7 @@ export async function playStory(story: Story): Promise<Ending> {
       sink,
       ...(story.known === true ? { isKnownBetween } : {}),
     };
-    const walked = walk(options).then((result) => {
+    const walking = walked(options).then((result) => {
       const seen = new Set(sink.received.flatMap((page) => page.ids));
       ending = { result, missed: [...steady].filter((id) => !seen.has(id)), pages: sink.received };
     });
@@ -117,7 +116,7 @@ export async function playStory(story: Story): Promise<Ending> {
       const pick = (story.order[answers % story.order.length] ?? 0) % Math.max(1, waiting.length);
       const [chosen] = waiting.splice(pick, 1);
       if (chosen === undefined) {
-        await walked;
+        await walking;
         continue;
       }
       move(story.churn[answers] ?? { leave: [], join: 0 });

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Answer, type Client, createClient } from '../../src/extract/client.js';
-import type { PageSink } from '../../src/extract/page-sink.js';
+import type { PageSink, WalkResult } from '../../src/extract/page-sink.js';
 import { instant } from '../../src/extract/page-sink.js';
 import type { PageFacts } from '../../src/extract/plan.js';
+import { type Walk, walk } from '../../src/extract/walk.js';
 import { digestOf, pagingOf, readPage, unnamedIn } from '../../src/land/page.js';
 import { PageScanner } from '../../src/land/scan-page.js';
 import { streams } from '../../src/service/streams.js';
@@ -99,6 +100,15 @@ export function memorySink(landed: readonly SeenPage[] = []): MemorySink {
       return page;
     },
   };
+}
+
+/** Reads a walk to its end. Returns what it proves. */
+export async function walked(options: Walk<SeenPage>): Promise<WalkResult> {
+  const pages = walk(options);
+  for (;;) {
+    const step = await pages.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** Distinct ids that a sink has seen, ascending. */

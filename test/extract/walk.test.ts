@@ -1,8 +1,8 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MOST_BARREN } from '../../src/extract/plan.js';
-import { type Walk, walk } from '../../src/extract/walk.js';
+import type { Walk } from '../../src/extract/walk.js';
 import { type Faults, startSandbox } from '../../src/sandbox/index.js';
-import { idsSeen, memorySink, pageAsked, quickClient, type SeenPage, serve } from './support.js';
+import { idsSeen, memorySink, pageAsked, quickClient, type SeenPage, serve, walked } from './support.js';
 
 /** Walks a list with its own client. */
 async function walkAt(url: string, rest: Partial<Walk<SeenPage>> = {}, apiKey = 'the-secret-key') {
@@ -10,7 +10,7 @@ async function walkAt(url: string, rest: Partial<Walk<SeenPage>> = {}, apiKey = 
   const sink = memorySink(rest.sink?.landed);
   try {
     const usual = { path: '/cars', query: { per_page: 50 }, concurrency: 4, ascending: true };
-    const result = await walk({ client, ...usual, ...rest, sink });
+    const result = await walked({ client, ...usual, ...rest, sink });
     return { result, sink };
   } finally {
     await client.close();
@@ -177,13 +177,15 @@ describe('a list without totals', () => {
 
   it('is stopped between pages when the run is interrupted', async () => {
     const stop = new AbortController();
-    const { requestedPages, walkIt } = await sandboxOf();
-    const onPage = (page: SeenPage) => {
-      if (page.page === 3) stop.abort();
-    };
-    await expect(walkIt({ simple_paginate: 1 }, { signal: stop.signal, onPage })).rejects.toMatchObject({
+    const { requestedPages, walkIt } = await sandboxOf([
+      { match: { page: 3 }, fault: { kind: 'delay', ms: 50 } },
+    ]);
+    const isAsked = () => requestedPages().includes(3);
+    const stopped = vi.waitUntil(isAsked, { interval: 1 }).then(() => stop.abort());
+    await expect(walkIt({ simple_paginate: 1 }, { signal: stop.signal })).rejects.toMatchObject({
       name: 'AbortError',
     });
+    await stopped;
     expect(requestedPages()).toEqual([1, 2, 3]);
   });
 });

@@ -12,7 +12,6 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import { dictionary } from '../../src/docs/dictionary.js';
 import { literals, openTemporarySession, rows, type TemporarySession } from '../../src/duck/session.js';
 import { writeLocalMetadata } from '../../src/iceberg/local.js';
 import { readPrevious, withEntries } from '../../src/iceberg/plan.js';
@@ -21,6 +20,7 @@ import { currentSnapshot, layoutOf } from '../../src/lake/layout.js';
 import { allTables, readManifest } from '../../src/lake/manifest.js';
 import { hasManifest, listSnapshots } from '../../src/lake/snapshots.js';
 import { verifyFiles } from '../../src/lake/verify.js';
+import { dictionary } from '../../src/model/dictionary.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { CLI, runLotlake } from '../cli/support.js';
 import { modelsOf, testsOf } from '../model/support.js';

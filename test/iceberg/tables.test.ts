@@ -4,7 +4,7 @@ import { idsOf, schemaOf } from '../../src/iceberg/schema.js';
 import { icebergTables, partitionValuesOf } from '../../src/iceberg/tables.js';
 import { giveIds, hashOf } from '../../src/lake/field-ids.js';
 import type { ManifestTable } from '../../src/lake/manifest.js';
-import { lakeTables, ownTables } from '../../src/lake/tables.js';
+import { lakeTables, systemTables } from '../../src/lake/tables.js';
 import { withDatabase } from '../../src/query/open-lake.js';
 
 let tables: Awaited<ReturnType<typeof allTables>>;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 /** Every table and mart, with its column types. */
 async function allTables() {
   const { tables, marts } = await withDatabase({ memory: '500MB' }, undefined, describeEmptyLake);
-  const cut = [...lakeTables(), ...ownTables].filter(({ partition }) => partition !== undefined);
+  const cut = [...lakeTables(), ...systemTables].filter(({ partition }) => partition !== undefined);
   const partitioned = new Set(cut.map(({ name }) => name));
   const whole = Object.entries({ ...tables, ...marts }).map(([name, { columns }]) => {
     const table = { columns: [...columns], key: [], partitioned: partitioned.has(name) };

@@ -93,7 +93,7 @@ describe('work that does not fit into memory beside other work', () => {
     }));
     const beside = [await session.connect()];
     const { alone } = session;
-    const options = { target: folder.path, parquet: () => 'format parquet', models, beside, alone };
+    const options = { target: folder.path, models, beside, alone };
     const results = await session.whileWriting(() => runModels(session.connection, options));
     expect(results.map(({ rows }) => rows)).toEqual([2000, 2000, 2000]);
     expect(session.timesAlone).toBeGreaterThan(0);

@@ -84,6 +84,6 @@ it('an export of a missing lake makes no folder', () => {
     '--to',
     join(typo, 'exports', 'x'),
   );
-  expect([code, err]).toEqual([1, expect.stringContaining('SHARE_NO_SNAPSHOT')]);
+  expect([code, err]).toEqual([1, expect.stringContaining('QUERY_NO_SNAPSHOT')]);
   expect(existsSync(typo)).toBe(false);
 });

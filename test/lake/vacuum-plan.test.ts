@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type LakeFacts, planPasses, planSnapshots } from '../../src/lake/vacuum-plan.js';
-import type { PassManifest } from '../../src/land/pass.js';
+import type { PassRecord } from '../../src/land/pass.js';
 
 const lake = (more: Partial<LakeFacts> = {}): LakeFacts => ({
   current: 'e',
@@ -75,7 +75,7 @@ describe('snapshots that a vacuum keeps', () => {
  * Passes written as `<stream> <kind> <day>[!word] [of <sources>]`, each named by its text; the word is a state,
  * `unproven` or `empty`.
  */
-function passes(...texts: string[]): PassManifest[] {
+function passes(...texts: string[]): PassRecord[] {
   return texts.map((text) => {
     const [stream = '', kind = '', rest = '', , of] = text.split(' ');
     const [day = '', word = 'sealed'] = rest.split('!');
@@ -86,12 +86,12 @@ function passes(...texts: string[]): PassManifest[] {
       complete: word !== 'unproven' && kind !== 'lookup',
       state: word === 'open' || word === 'abandoned' ? word : 'sealed',
     };
-    return facts as PassManifest;
+    return facts as PassRecord;
   });
 }
 
 /** Ids of the passes that vacuum removes. The lake holds every sealed pass except those in `unheld`. */
-function going(all: PassManifest[], keep: number, more: Partial<LakeFacts> = {}): string[] {
+function going(all: PassRecord[], keep: number, more: Partial<LakeFacts> = {}): string[] {
   const held = new Set(all.map(({ pass_id }) => pass_id));
   return planPasses(all, lake({ passes: held, ...more }), keep).map(({ what }) => what.pass_id);
 }
@@ -218,7 +218,7 @@ describe('passes that a vacuum removes', () => {
 
   it('leave as many passes after sixty nights with hourly windows as after six', () => {
     const start = Date.parse('2026-09-01T02:00:00Z');
-    let landing: PassManifest[] = [];
+    let landing: PassRecord[] = [];
     const left: number[] = [];
     const land = (stream: string, kind: string, hour: number, records = 10): void => {
       const started_at = new Date(start + hour * 3_600_000).toISOString();

@@ -67,10 +67,10 @@ const pagesOf = (pass: Pass): number[] => readPass(pass.folder).pages.map(({ pag
 describe('a new pass', () => {
   it('is a folder named after its start, below its stream', () => {
     const pass = open();
-    expect(pass.folder).toBe(join(landing, 'cars', pass.manifest.pass_id));
-    expect(pass.manifest.pass_id).toMatch(/^20261120T010203Z-[0-9a-f]{6}$/);
+    expect(pass.folder).toBe(join(landing, 'cars', pass.record.pass_id));
+    expect(pass.record.pass_id).toMatch(/^20261120T010203Z-[0-9a-f]{6}$/);
     expect(readPass(pass.folder)).toEqual(pass);
-    expect(pass.manifest).toMatchObject({
+    expect(pass.record).toMatchObject({
       ...request,
       state: 'open',
       complete: false,
@@ -80,7 +80,7 @@ describe('a new pass', () => {
   });
 
   it('is different each time', () => {
-    expect(new Set(Array.from({ length: 20 }, () => open().manifest.pass_id)).size).toBe(20);
+    expect(new Set(Array.from({ length: 20 }, () => open().record.pass_id)).size).toBe(20);
   });
 });
 
@@ -88,7 +88,7 @@ describe('the passes of a stream', () => {
   it('are listed oldest first, whatever the order in which they were made', () => {
     const days = ['2026-11-20', '2025-12-31', '2026-01-01', '2026-11-19'];
     for (const day of days) open(new Date(`${day}T00:00:00Z`));
-    const listed = listPasses(landing, 'cars').map(({ manifest }) => manifest.started_at.slice(0, 10));
+    const listed = listPasses(landing, 'cars').map(({ record }) => record.started_at.slice(0, 10));
     expect(listed).toEqual(['2025-12-31', '2026-01-01', '2026-11-19', '2026-11-20']);
   });
 
@@ -103,16 +103,16 @@ describe('the passes of a stream', () => {
     ['a torn text', () => '{"pass_id":'],
     ['no member', () => '{}'],
     ['no object', () => '[]'],
-    ['no count of records', ({ records: _, ...rest }: Pass['manifest']) => JSON.stringify(rest)],
-    ['no word of what was published', ({ published: _, ...rest }: Pass['manifest']) => JSON.stringify(rest)],
+    ['no count of records', ({ records: _, ...rest }: Pass['record']) => JSON.stringify(rest)],
+    ['no word of what was published', ({ published: _, ...rest }: Pass['record']) => JSON.stringify(rest)],
   ])('are listed apart from one whose manifest is broken: %s', (_, broken) => {
     const [pass, sound] = [open(), open(new Date('2026-12-01T00:00:00Z'))];
-    writeFileSync(join(pass.folder, 'pass.json'), broken(pass.manifest));
+    writeFileSync(join(pass.folder, 'pass.json'), broken(pass.record));
     const reason = expect.stringContaining(join(pass.folder, 'pass.json'));
-    const { folder, manifest } = pass;
+    const { folder, record } = pass;
     expect(findPasses(landing, 'cars')).toEqual({
       passes: [sound],
-      unreadable: [{ folder, pass_id: manifest.pass_id, reason }],
+      unreadable: [{ folder, pass_id: record.pass_id, reason }],
     });
     expect(() => readPass(pass.folder)).toThrow(LotlakeError);
   });
@@ -187,7 +187,7 @@ describe('the end of a pass', () => {
     const later = new Date('2026-11-20T02:00:00Z');
     const manifest = endPass(pass, { ...sealed, complete: false, reason: 'a page repeats' }, later);
     expect(manifest).toEqual({
-      ...pass.manifest,
+      ...pass.record,
       run_id: '20261118T020000Z-000002',
       state: 'sealed',
       reason: 'a page repeats',
@@ -205,7 +205,7 @@ describe('the end of a pass', () => {
         { path: 'b', kinds: 32 },
       ],
     });
-    expect(readPass(pass.folder).manifest).toEqual(manifest);
+    expect(readPass(pass.folder).record).toEqual(manifest);
     expect(readdirSync(pass.folder).filter((name) => name.includes('tmp'))).toEqual([]);
   });
 

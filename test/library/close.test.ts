@@ -16,7 +16,7 @@ afterAll(() => {
   made.remove();
 });
 
-const CLOSED = { code: 'SHARE_CLOSED', stage: 'share' };
+const CLOSED = { code: 'QUERY_CLOSED', stage: 'query' };
 const LONG = 'select a.range from range(10000000) a, range(1000) b';
 const scratchRoot = (): string => join(made.folder, 'scratch');
 const scratch = (): string[] => readdirSync(scratchRoot());

@@ -51,6 +51,6 @@ describe('the library', () => {
   it('throws errors with a code', async () => {
     const error = await openLake({ output: folder.path }).catch((given) => given);
     expect(error).toBeInstanceOf(LotlakeError);
-    expect(error).toMatchObject({ code: 'SHARE_NO_SNAPSHOT', stage: 'share', retryable: false });
+    expect(error).toMatchObject({ code: 'QUERY_NO_SNAPSHOT', stage: 'query', retryable: false });
   });
 });

@@ -94,7 +94,7 @@ const staged = (table: string, columns = '*'): Promise<PlainRow[]> =>
   duck.query(`select ${columns} from '${join(stage, table, '*.parquet')}' order by all`);
 const filesOf = (table: string): string[] => readdirSync(join(stage, table)).sort();
 const rejects = (): Readonly<Record<string, unknown>>[] =>
-  readFileSync(rejectsFile(stage, pass.manifest.pass_id), 'utf8')
+  readFileSync(rejectsFile(stage, pass.record.pass_id), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
@@ -116,7 +116,7 @@ describe('the loader of a pass', () => {
       { lot_id: 20, vehicle_id: 2, lot: 'n2', bid: 2.5 },
       { lot_id: 30, vehicle_id: 3, lot: 'n3', bid: 3.5 },
     ]);
-    expect(filesOf('lots')).toEqual([`${pass.manifest.pass_id}-00000.parquet`]);
+    expect(filesOf('lots')).toEqual([`${pass.record.pass_id}-00000.parquet`]);
     expect(warnings).toEqual([]);
   });
 
@@ -243,7 +243,7 @@ describe('the loader of a pass', () => {
       message: expect.stringMatching(/^page 2 of pass .* cannot be loaded: /),
     });
     expect(warnings).toEqual([expect.stringMatching(/^a batch of \/cars is loaded page by page: /)]);
-    expect(filesOf('lots')).toEqual([`${pass.manifest.pass_id}-00000-0.parquet`]);
+    expect(filesOf('lots')).toEqual([`${pass.record.pass_id}-00000-0.parquet`]);
   });
 
   describe('of three pages that is loaded page by page', () => {

@@ -165,7 +165,7 @@ describe('landing', () => {
     expect(await pushLanding(local.landing, store)).toMatchObject({ passes: 0, files: 0 });
     const { landing } = emptyPlace();
     expect(await pullLanding(landing, store)).toMatchObject({ passes: 1, files: 3 });
-    expect(readPass(join(landing, 'cars', sealed.manifest.pass_id)).pages).toHaveLength(1);
+    expect(readPass(join(landing, 'cars', sealed.record.pass_id)).pages).toHaveLength(1);
     expect(await pullLanding(landing, store)).toMatchObject({ passes: 0, files: 0 });
   });
 
@@ -181,7 +181,7 @@ describe('landing', () => {
 
   it('is fetched again if a pull died while it wrote pass.json', async () => {
     const { landing } = emptyPlace();
-    const { manifest } = land(landing, 'page', true);
+    const { record } = land(landing, 'page', true);
     await pushLanding(landing, store);
     const pulled = emptyPlace().landing;
     const { fetch } = store;
@@ -193,7 +193,7 @@ describe('landing', () => {
     await expect(pullLanding(pulled, store)).rejects.toThrow('killed');
     store.fetch = fetch;
     expect(await pullLanding(pulled, store)).toMatchObject({ passes: 1, files: 3 });
-    expect(readPass(join(pulled, 'cars', manifest.pass_id)).pages).toHaveLength(1);
+    expect(readPass(join(pulled, 'cars', record.pass_id)).pages).toHaveLength(1);
   });
 
   it('is sent again if a pass was marked as published since', async () => {

@@ -8,7 +8,6 @@ import { readChecks } from '../../src/model/checks.js';
 import { assertTests, runDataTests } from '../../src/model/data-tests.js';
 import type { ColumnTest, Model, ModelTest } from '../../src/model/model-files.js';
 import { runModels } from '../../src/model/run-models.js';
-import { PARQUET } from './support.js';
 
 let session: Session;
 let folder: string;
@@ -145,7 +144,6 @@ describe('runModels', () => {
     const first = model('b_first', 'select n from numbers -- a comment at the end');
     const results = await runModels(session.connection, {
       target: folder,
-      parquet: PARQUET,
       models: [second, first],
     });
     expect(results.map(({ name, key, rows }) => ({ name, key, rows }))).toEqual([
@@ -161,8 +159,7 @@ describe('runModels', () => {
   });
 
   it('names the failing model, and starts no model if a reference is unknown', async () => {
-    const run = (...models: Model[]) =>
-      runModels(session.connection, { target: folder, parquet: PARQUET, models });
+    const run = (...models: Model[]) => runModels(session.connection, { target: folder, models });
     await expect(run(model('bad', 'select nothing as n from numbers'))).rejects.toMatchObject({
       code: 'MODEL_FAILED',
       message: expect.stringMatching(/^model bad failed: .*nothing/),

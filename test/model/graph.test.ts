@@ -127,8 +127,7 @@ describe('a step of the run', () => {
       model('first', 'select x from drawn'),
       model('second', 'select x from alone'),
     ];
-    const parquet = () => 'format parquet';
-    await runModels(session.connection, { target, parquet, models });
+    await runModels(session.connection, { target, models });
     const [row] = await rows(session.connection, 'select (from first) = (from second) as is_same');
     expect(row).toEqual({ is_same: true });
     expect(readdirSync(target).sort()).toEqual(['first', 'second']);

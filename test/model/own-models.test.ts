@@ -5,14 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import { ConfigError } from '../../src/config/lotlake-error.js';
 import { makeScratch } from '../../src/config/owned.js';
-import { dictionary } from '../../src/docs/dictionary.js';
 import { runEachTest } from '../../src/docs/test-results.js';
 import { openSession, rows, type Session } from '../../src/duck/session.js';
+import { dictionary } from '../../src/model/dictionary.js';
 import { readLayer } from '../../src/model/model-files.js';
 import { selectModels } from '../../src/model/select.js';
 import { readOwnModels, runOwnModels } from '../../src/run/own-models.js';
 import { pageFiles } from '../docs/own-models-page.js';
-import { PARQUET } from './support.js';
 
 let session: Session;
 let root: string;
@@ -48,9 +47,7 @@ async function run(files: Readonly<Record<string, string>>) {
   const warnings: string[] = [];
   const target = join(root, `target-${folders}`);
   const own = await read(files);
-  const done = await runOwnModels(session.connection, own, { target, parquet: PARQUET }, (text) =>
-    warnings.push(text),
-  );
+  const done = await runOwnModels(session.connection, own, { target }, (text) => warnings.push(text));
   return { ...done, warnings };
 }
 
@@ -127,7 +124,7 @@ describe('own models', () => {
     const { notRun } = await runEachTest(session.connection, {
       own: { models: [], checks: [check], left_out: [] },
     });
-    expect(notRun.at(-1)).toMatchObject({ name: 'evil', error: { code: 'SHARE_QUERY' } });
+    expect(notRun.at(-1)).toMatchObject({ name: 'evil', error: { code: 'QUERY_FAILED' } });
     expect(await rows(session.connection, 'select count(*) as n from lots')).toEqual([{ n: 3 }]);
   });
 

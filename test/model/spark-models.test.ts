@@ -2,8 +2,8 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Model } from '../../src/model/model-files.js';
-import { runSparkModels, type SparkTable } from '../../src/model/spark-models.js';
 import { planModelTests } from '../../src/model/test-sql.js';
+import { runSparkModels, type SparkTable } from '../../src/spark/spark-models.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const folder = temporaryFolder();

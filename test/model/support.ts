@@ -13,9 +13,6 @@ import type { Modelling } from '../../src/model/own-models.js';
 import { runModels } from '../../src/model/run-models.js';
 import { apart, base } from './cases.js';
 
-/** Parquet settings of the tests. */
-export const PARQUET = (): string => 'format parquet, compression zstd';
-
 /** A database with every lake table, empty but with its real columns, and a folder for files. */
 export interface TestLake {
   readonly connection: DuckDBConnection;
@@ -111,7 +108,7 @@ export async function computeMarts(
 /** Computes models that a test defines, or models with seeds of the user. */
 export async function computeModels(lake: TestLake, models: readonly Model[]): Promise<void> {
   for (const { name } of models) lake.seeds.delete(name);
-  await runModels(lake.connection, { target: lake.folder, parquet: PARQUET, models });
+  await runModels(lake.connection, { target: lake.folder, models });
 }
 
 /**

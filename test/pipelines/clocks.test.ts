@@ -66,7 +66,7 @@ async function setUp({ tellsTime = true, marts = false } = {}) {
       }
       return nights;
     },
-    passes: () => listPasses(layout.landing).map(({ manifest }) => manifest),
+    passes: () => listPasses(layout.landing).map(({ record }) => record),
     vacuum: async () => {
       const opened = await openTemporarySession({ memory: '500MB', threads: 1 });
       const keep = { keepSnapshots: 7, keepDays: 7, keepPasses: 3 };

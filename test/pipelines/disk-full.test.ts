@@ -216,7 +216,7 @@ describe.skipIf(!existsSync('/dev/full'))(
       const place = placeEnv({ url: sandbox.url, output: inFolder('first') });
       const { code, err } = await shell('"$NODE" "$CLI" describe lots > /dev/full', place);
       expect(code, err).toBe(1);
-      expect(err).toMatch(/^share: the result cannot be written to stdout: ENOSPC: .* \[SHARE_OUTPUT\]\n/);
+      expect(err).toMatch(/^system: the result cannot be written to stdout: ENOSPC: .* \[SYSTEM_OUTPUT\]\n/);
     });
   },
 );

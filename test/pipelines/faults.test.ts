@@ -125,7 +125,7 @@ describe('a request that fails once', () => {
     expect(night.warnings).toHaveLength(faults.length + 1);
     expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
     expect(activeIn(lake)).toEqual(stage.sandbox.world.activeIds());
-    expect(night.result.passes.every((pass) => pass.manifest.complete)).toBe(true);
+    expect(night.result.passes.every((pass) => pass.record.complete)).toBe(true);
   });
 });
 
@@ -210,8 +210,8 @@ describe('a request that always fails', () => {
       const again = stage.pagesAsked(sent);
       expect(again).toContain(3);
       expect(again.filter((page) => page > 3)).toEqual([]);
-      const { manifest } = result.passes[0] ?? {};
-      expect(manifest).toMatchObject({ complete: true, pages: pages.length + again.length });
+      const { record } = result.passes[0] ?? {};
+      expect(record).toMatchObject({ complete: true, pages: pages.length + again.length });
       const lake = await stage.lake();
       expect(activeIn(lake)).toEqual(sandbox.world.activeIds());
       expect(differences(lake, recordsOf(sandbox.world), false)).toEqual([]);
@@ -267,7 +267,7 @@ describe('a page that repeats forever', () => {
       return url;
     });
     const { result } = await stage.night({ url: simple.url });
-    expect(result.passes[0]?.manifest).toMatchObject({ complete: true, total: null });
+    expect(result.passes[0]?.record).toMatchObject({ complete: true, total: null });
     const lake = await stage.lake();
     before = activeIn(lake);
     rows = statistics(lake);

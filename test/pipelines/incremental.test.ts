@@ -72,9 +72,9 @@ describe('an incremental run', () => {
     // The archive feed names every lot that left within the window.
     const archived = rowsOf(lake, 'vehicles').filter((row) => row.archived === true);
     expect(archived.map((row) => row.vehicle_id).sort()).toEqual(gone.sort());
-    const cars = result.passes.find(({ manifest }) => manifest.stream === 'cars');
-    expect(cars?.manifest.kind).toBe('window');
-    expect(cars?.manifest.request.minutes).toBe(41 * 60);
+    const cars = result.passes.find(({ record }) => record.stream === 'cars');
+    expect(cars?.record.kind).toBe('window');
+    expect(cars?.record.request.minutes).toBe(41 * 60);
     expect(cars?.records).toBeLessThan(world.activeIds().length);
   });
 
@@ -99,7 +99,7 @@ describe('an incremental run', () => {
     const { result } = await stage.run(incremental);
     const [cars] = result.passes;
     // 40 hours and an overlap of one, minus the five minutes by which the earlier run was later.
-    expect(cars?.manifest.request.minutes).toBe(41 * 60 - 5);
+    expect(cars?.record.request.minutes).toBe(41 * 60 - 5);
     expect(activeIn(await stage.lake())).toEqual(stage.sandbox.world.activeIds());
   });
 

@@ -48,7 +48,7 @@ it('values that the contract refuses are listed by rejects, and a rebuild loads 
   await service.close();
 
   const groups = JSON.parse(runLotlake(folder.path, 'rejects', '--json').out);
-  const { pass_id } = night.passes[0]?.manifest ?? {};
+  const { pass_id } = night.passes[0]?.record ?? {};
   const before = await readVehicles();
   expect(before).toEqual([
     { vehicle_id: 1, year: 2015, rejected: null },

@@ -9,8 +9,8 @@ import type { ConfigInput } from '../../src/config/config.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { readManifest } from '../../src/lake/manifest.js';
 import { readRuns, unresolvedRuns } from '../../src/lake/run-records.js';
-import type { RunResult } from '../../src/run/finish.js';
 import type { JobOptions } from '../../src/run/job.js';
+import type { RunResult } from '../../src/run/publish.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { effectsIn } from '../cli/support.js';
 import { lotAt, recordsOf, vehicleAt } from '../served.js';
@@ -91,7 +91,7 @@ describe('a run that brought nothing', () => {
     changed = () => ({ body: lastPage([{ ...record, lots: [{ ...lotAt(records, 0), bid: 123_456 }] }]) });
     const third = await run(incremental, 3);
     expect(third.published).toBe(true);
-    expect(third.passes[0]?.manifest.request.minutes).toBe(4 * 60);
+    expect(third.passes[0]?.record.request.minutes).toBe(4 * 60);
     expect(readManifest(realpathSync(layout().current)).last_pass_at.cars).toBe(
       new Date(START + 3 * HOUR).toISOString(),
     );
@@ -124,7 +124,7 @@ describe('a run that brought nothing', () => {
       return { body: { ...page, meta: { ...page.meta, total: 9, last_page: 1 } } };
     };
     const short = await run(incremental, 1);
-    expect(short.passes[0]?.manifest).toMatchObject({ complete: false, records: 0 });
+    expect(short.passes[0]?.record).toMatchObject({ complete: false, records: 0 });
     expect(short.published).toBe(true);
     changed = nothing;
     expect((await run(incremental, 2)).published).toBe(true);
@@ -149,13 +149,13 @@ describe('a closing run', () => {
     feed = records.slice(1);
     await run(all(nightly), 1, { allowShrink: true });
     const first = await run(all(closing), 2);
-    expect(first.passes[0]?.manifest).toMatchObject({
+    expect(first.passes[0]?.record).toMatchObject({
       records: 0,
       answers: { [vehicleAt(records, 0).id]: 'missing' },
     });
     expect(first.published).toBe(true);
     const second = await run(all(closing), 3);
-    expect(second.passes[0]?.manifest).toMatchObject({ records: 0, answers: {} });
+    expect(second.passes[0]?.record).toMatchObject({ records: 0, answers: {} });
     expect(second.published).toBe(false);
   }, 120_000);
 });

@@ -45,7 +45,7 @@ describe('a lake that was made before a column was known', () => {
       'lot_count',
     );
     const { result } = await stage.run(incremental, { minutes: 30 });
-    expect(result.passes.map(({ manifest }) => manifest.stream)).not.toContain('statistics');
+    expect(result.passes.map(({ record }) => record.stream)).not.toContain('statistics');
     const after = rowsOf(await readLake(stage.output), 'statistics');
     expect(after).toEqual(before.map((row) => ({ ...row, lot_count: null })));
     expect(result.manifest.tables.statistics?.columns.map(({ name }) => name)).toContain('lot_count');

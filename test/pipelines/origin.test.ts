@@ -94,7 +94,7 @@ describe('a lake', () => {
       });
     expect(service.requests).toEqual([]);
     const landing = layoutOf(output).landing;
-    expect(listPasses(landing, 'cars').map(({ manifest: { state } }) => state)).toEqual(['sealed']);
+    expect(listPasses(landing, 'cars').map(({ record: { state } }) => state)).toEqual(['sealed']);
   }, 60_000);
 
   it('of the sandbox has its own folder, so that the first run against a service needs no cleanup', async () => {

@@ -91,7 +91,7 @@ beforeAll(async () => {
     ])
       await printedBy(folder.path, ...args);
     await expect(printedBy(folder.path, 'value', 'no such lot')).rejects.toMatchObject({
-      code: 'SHARE_NOTHING_FOUND',
+      code: 'QUERY_NOTHING_FOUND',
     });
   });
 }, 600_000);

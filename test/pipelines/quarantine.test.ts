@@ -213,7 +213,7 @@ describe('a member that the contract does not know', () => {
 describe('the service', () => {
   it('may lack /statistics and /archived-lots, which is reported', async () => {
     const { result, reporter, close } = await runOver(vehicles(10));
-    expect(result.passes.map((pass) => pass.manifest.stream)).toEqual(['cars']);
+    expect(result.passes.map((pass) => pass.record.stream)).toEqual(['cars']);
     for (const path of ['/statistics', '/archived-lots'])
       expect(reporter.warnings.filter((w) => w.includes(`${path} is skipped`)).length).toBe(1);
     close();

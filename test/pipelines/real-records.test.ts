@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import type { RunResult } from '../../src/run/finish.js';
+import type { RunResult } from '../../src/run/publish.js';
 import { type Expectation, expectArchivedLot, expectVehicle, unmet } from './record-oracle.js';
 import { bareDuckDb, configFor, type PlainRow, serve, silentReporter, temporaryFolder } from './support.js';
 
@@ -61,7 +61,7 @@ describe('records in the shapes of the real ones', () => {
   afterAll(() => folder.remove());
 
   it('are all loaded, without a reject and without drift', () => {
-    expect(result.passes.map((pass) => [pass.manifest.stream, pass.loaded, pass.rejected])).toEqual([
+    expect(result.passes.map((pass) => [pass.record.stream, pass.loaded, pass.rejected])).toEqual([
       ['cars', 6, 0],
       ['archived_lots', 3, 0],
     ]);

@@ -212,11 +212,7 @@ describe('nights over the catalog and the reference lists', () => {
     let sent = sandbox.requests.length;
     const { result } = await stage.night();
     expect(catalogAsked(sandbox, sent)).toEqual([]);
-    expect(result.passes.map((pass) => pass.manifest.stream)).toEqual([
-      'cars',
-      'archived_lots',
-      'statistics',
-    ]);
+    expect(result.passes.map((pass) => pass.record.stream)).toEqual(['cars', 'archived_lots', 'statistics']);
     const kept = await stage.lake();
     for (const table of Object.keys(expected))
       expect(rowsOf(kept, table), table).toEqual(rowsOf(lake, table));
@@ -259,7 +255,7 @@ describe('run reference', () => {
   it('fills the tables, and the next night does not read them again', async () => {
     const result = await runReference(stage);
     expect(result.passes.length).toBe(9);
-    expect(result.passes.filter((pass) => !pass.manifest.complete || pass.rejected > 0)).toEqual([]);
+    expect(result.passes.filter((pass) => !pass.record.complete || pass.rejected > 0)).toEqual([]);
     const lake = await stage.lake();
     const expected = await expectedTables(stage.sandbox);
     for (const [table, rows] of Object.entries(expected))

@@ -9,8 +9,8 @@ import type { ConfigInput } from '../../src/config/config.js';
 import { layoutOf } from '../../src/lake/layout.js';
 import { takeLock } from '../../src/lake/lock.js';
 import { listPasses, openPass } from '../../src/land/pass.js';
-import type { RunResult } from '../../src/run/finish.js';
 import type { JobOptions } from '../../src/run/job.js';
+import type { RunResult } from '../../src/run/publish.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { requests } from '../../src/service/requests.js';
 import { SALES_ALONE } from './oracle/sales.js';
@@ -195,7 +195,7 @@ describe('a run starts anew if its records would not match the landed ones:', ()
       const output = await afterFirstNight();
       const warnings = await twice(output, nightly, 3, next);
       expect(warnings.join()).toMatch(/pass .* of cars is abandoned: left behind by another request/);
-      const states = listPasses(join(output, 'landing'), 'cars').map(({ manifest: { state } }) => state);
+      const states = listPasses(join(output, 'landing'), 'cars').map(({ record: { state } }) => state);
       expect(states.sort()).toEqual(['abandoned', 'sealed', 'sealed']);
     },
     120_000,
@@ -233,7 +233,7 @@ describe('a lookup that is not saved', () => {
     const left = folders().filter(
       (name) => name !== night && existsSync(join(landing, 'cars', name, 'pass.json')),
     );
-    const kinds = listPasses(landing, 'cars').map(({ manifest: { kind } }) => kind);
+    const kinds = listPasses(landing, 'cars').map(({ record: { kind } }) => kind);
     expect([left.length, ...kinds.sort()]).toEqual([1, 'full', 'window']);
   }, 120_000);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type LakeTable, lakeTables } from '../../src/lake/tables.js';
+import { rowCode } from '../../src/load/row-code.js';
 import { planViews } from '../../src/load/views.js';
-import { rowCode } from '../../src/run/fingerprints.js';
 import { streams } from '../../src/service/streams.js';
 
 type RowRules = NonNullable<Parameters<typeof rowCode>[0]>;

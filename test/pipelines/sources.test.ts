@@ -35,9 +35,7 @@ describe('a key that lacks a source', () => {
     const { warnings, result } = await stage.night({ sources: [12, 1, 3] });
     expect(warnings.filter((warning) => warning.startsWith('source 12 is left out'))).toHaveLength(1);
     expect(warnings.find((warning) => warning.startsWith('source 12'))).toContain('(401)');
-    expect(result.passes.find(({ manifest }) => manifest.stream === 'cars')?.manifest.sources).toEqual([
-      1, 3,
-    ]);
+    expect(result.passes.find(({ record }) => record.stream === 'cars')?.record.sources).toEqual([1, 3]);
     const served = recordsOf(stage.sandbox.world).filter((record) =>
       record.lots.some((lot) => lot.domain.id !== 12),
     );

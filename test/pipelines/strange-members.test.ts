@@ -70,7 +70,7 @@ describe('members of records', () => {
       lacking.map((row) => `${row.lot_id} ${[row.rejected].flat().join()} null`).sort(),
     );
     for (const name of ['archived_lots', 'statistics', 'titles']) {
-      const pass = result.passes.find(({ manifest }) => manifest.stream === name);
+      const pass = result.passes.find(({ record }) => record.stream === name);
       expect(pass?.rejected, name).toBeGreaterThan(2);
       expect(pass?.loaded, name).toBe((pass?.records ?? 0) - (pass?.rejected ?? 0));
       expect(rejects.filter((row) => row.stream === name).length, name).toBe(pass?.rejected);
@@ -86,7 +86,7 @@ describe('members of records', () => {
     const added = ['market_score', 'sale_channels', 'lots[].seller_rating', 'lots[].odometer.reading_source'];
     for (const path of added) expect(paths).toContain(`cars ${path}`);
     for (const pass of result.passes.filter(({ records }) => records > 0))
-      expect(paths).toContain(`${pass.manifest.stream} market_score`);
+      expect(paths).toContain(`${pass.record.stream} market_score`);
     const lake = await stage.lake();
     expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
     const extra = rowsOf(lake, 'vehicles').filter((row) => row.extra !== null);

@@ -187,6 +187,6 @@ describe('a record that comes unchanged', () => {
     const { balance, passes } = await nightly(job());
     const [cars] = balance.streams;
     expect(cars).toMatchObject({ landed: records.length, loaded: records.length, rejected: 0 });
-    expect(passes[0]?.manifest.records).toBe(records.length);
+    expect(passes[0]?.record.records).toBe(records.length);
   });
 });

@@ -127,7 +127,7 @@ describe('nights with windows between them', () => {
     expectSameLake(await stage.lake(), before);
     stage.sandbox.setClock(new Date(START + 40 * HOUR));
     const { result } = await stage.run(incremental);
-    expect(result.passes.map(({ manifest }) => manifest.kind)).toEqual(['window', 'window']);
+    expect(result.passes.map(({ record }) => record.kind)).toEqual(['window', 'window']);
     await stage.close();
   }, 120_000);
 });

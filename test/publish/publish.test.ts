@@ -17,7 +17,7 @@ import { openTemporarySession, type TemporarySession } from '../../src/duck/sess
 import { type Layout, layoutOf } from '../../src/lake/layout.js';
 import { type Manifest, readManifest } from '../../src/lake/manifest.js';
 import type { TableSchema } from '../../src/lake/schema.js';
-import { ownTables } from '../../src/lake/tables.js';
+import { systemTables } from '../../src/lake/tables.js';
 import { describeSnapshot, sealSnapshot, switchCurrent, syncSnapshot } from '../../src/publish/publish.js';
 import { schemasOf } from '../load/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
@@ -57,7 +57,7 @@ async function write(snapshot: string, table: string, columns: Columns, rows: nu
 async function snapshotOf(name: string): Promise<string> {
   const snapshot = join(layout.snapshots, name);
   for (const { table, columns } of schemas.values()) await write(snapshot, table.name, columns, 2);
-  for (const table of ownTables) await write(snapshot, table.name, table.columns, 1);
+  for (const table of systemTables) await write(snapshot, table.name, table.columns, 1);
   await write(snapshot, 'a_mart', [{ name: 'id', type: 'BIGINT' }], 3);
   return snapshot;
 }
@@ -82,7 +82,7 @@ describe('the seal of a snapshot', () => {
     const manifest = await seal(snapshot);
     expect(readManifest(snapshot)).toEqual(manifest);
     expect(manifest).toMatchObject({ snapshot_id: ONE, pass_ids: [PASS], origin: 'test' });
-    expect(Object.keys(manifest.tables)).toEqual(['titles', ...ownTables.map(({ name }) => name)]);
+    expect(Object.keys(manifest.tables)).toEqual(['titles', ...systemTables.map(({ name }) => name)]);
     const bytes = readFileSync(join(snapshot, TITLES));
     expect(manifest.tables.titles).toMatchObject({
       ...{ key: ['title_id'], partitioned: false, rows: 2, bytes: bytes.length },
@@ -157,8 +157,8 @@ describe('the description of a state between two nights of a rebuild', () => {
   it('needs neither marts nor the runs, and has no checksums', async () => {
     const state = await snapshotOf('state');
     for (const name of ['runs', 'a_mart']) rmSync(join(state, name), { recursive: true });
-    const own = ownTables.filter(({ name }) => name !== 'runs');
-    const { tables, marts } = await describeSnapshot(opened.session.connection, state, schemas, [], own);
+    const own = systemTables.filter(({ name }) => name !== 'runs');
+    const { tables, marts } = await describeSnapshot(opened.session.connection, state, schemas, [], { own });
     expect(marts).toEqual({});
     expect(tables.runs).toBeUndefined();
     expect(tables.titles?.files.map(({ sha256 }) => sha256)).toEqual([undefined]);

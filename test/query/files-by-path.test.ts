@@ -29,7 +29,7 @@ describe('lotlake query', () => {
     () => '/etc/hosts',
   ])('says what it reads instead of any other file (%#)', async (path) => {
     await expect(answer(`from read_text('${path()}')`)).rejects.toMatchObject({
-      code: 'SHARE_QUERY',
+      code: 'QUERY_FAILED',
       message: expect.stringContaining(`Cannot access file "${path()}"`),
       hint: expect.stringMatching(/reads tables by name, such as from lots .* DuckDB reads any file/),
     });

@@ -4,9 +4,9 @@ import { type Table, tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { writeArrow, writeCsv } from '../../src/export/data-files.js';
+import { readQuery } from '../../src/model/read-only.js';
 import type { Format } from '../../src/query/query.js';
 import { render } from '../../src/query/query.js';
-import { readQuery } from '../../src/query/read-only.js';
 
 /** SQL of a value, and its form in JSON, in CSV and in a table on a terminal. */
 const SHOWN = {

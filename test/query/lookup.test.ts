@@ -75,7 +75,7 @@ describe('a lookup in the lake', () => {
     expect(found && lakeCard(found)).toContain('from the lake, which does not say when it was last seen');
     await lake.connection.run('alter table lots rename to others');
     await expect(findVehicle(lake.connection, { kind: 'lot', id: 'a7' })).rejects.toMatchObject({
-      code: 'SHARE_NO_TABLE',
+      code: 'QUERY_NO_TABLE',
     });
   });
 });

@@ -1,6 +1,6 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readQuery } from '../../src/query/read-only.js';
+import { readQuery } from '../../src/model/read-only.js';
 
 let connection: DuckDBConnection;
 beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('a statement that writes or is not a single query', () => {
     'select 1; select 2',
     '',
   ])('is refused: %s', async (sql) => {
-    await expect(readQuery(connection, sql)).rejects.toMatchObject({ stage: 'share', outcome: 'usage' });
+    await expect(readQuery(connection, sql)).rejects.toMatchObject({ stage: 'query', outcome: 'usage' });
   });
 });
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
 import { writeCsv } from '../../src/export/data-files.js';
+import { readQuery } from '../../src/model/read-only.js';
 import { jsonValue } from '../../src/query/instants.js';
-import { readQuery } from '../../src/query/read-only.js';
 import { openResult } from '../../src/query/result.js';
 
 let opened: TemporarySession;

@@ -335,7 +335,7 @@ describe('a snapshot of an older version', () => {
     });
     expect(Number(value?.estimate)).toBeGreaterThan(0);
     await lake.connection.run('drop view price_inputs');
-    await expect(valuesOfLots(lake.connection, 'L30')).rejects.toMatchObject({ code: 'SHARE_NO_TABLE' });
+    await expect(valuesOfLots(lake.connection, 'L30')).rejects.toMatchObject({ code: 'QUERY_NO_TABLE' });
     lake.close();
   });
 });

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { openSession, rows } from '../../src/duck/session.js';
 import type { BaseState } from '../../src/lake/base.js';
 import { listFiles } from '../../src/lake/files.js';
-import { appendOwn } from '../../src/reconcile/own-rows.js';
-import { type MergeContext, ownTable } from '../../src/reconcile/relations.js';
+import { appendToSystemTable } from '../../src/reconcile/own-rows.js';
+import { type MergeContext, systemTable } from '../../src/reconcile/relations.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 it('files of changes are merged once their month is over, and linked until then', async () => {
@@ -28,7 +28,7 @@ it('files of changes are merged once their month is over, and linked until then'
   const keep = async (
     night: number,
     startedAt: string,
-    columns = ownTable('lot_changes').columns,
+    columns = systemTable('lot_changes').columns,
   ): Promise<string[]> => {
     const before = snapshot(night - 1);
     const files = await listFiles(connection, before, 'lot_changes');
@@ -48,7 +48,7 @@ it('files of changes are merged once their month is over, and linked until then'
         allowShrink: false,
       },
     };
-    await appendOwn(context, 'lot_changes', false);
+    await appendToSystemTable(context, 'lot_changes', false);
     return (await listFiles(connection, snapshot(night), 'lot_changes')).map(({ path }) => path);
   };
   await record(1);
@@ -61,7 +61,7 @@ it('files of changes are merged once their month is over, and linked until then'
   );
   expect(await keep(5, '2026-11-02T02:00:00.000Z')).toEqual(joined);
   // An older lotlake wrote other columns.
-  const older = ownTable('lot_changes').columns.slice(1);
+  const older = systemTable('lot_changes').columns.slice(1);
   expect(await keep(6, '2026-10-31T02:00:00.000Z', older)).toEqual(
     joined.map((path) => path.replace('run-4', 'run-6')),
   );

@@ -32,7 +32,7 @@ describe('lotlake report', () => {
     const empty = temporaryFolder();
     const { code, err } = runLotlake(empty.path, 'report');
     expect(code).toBe(1);
-    expect(err).toContain('SHARE_NO_SNAPSHOT');
+    expect(err).toContain('QUERY_NO_SNAPSHOT');
     empty.remove();
   });
 });

@@ -379,7 +379,7 @@ describe('a report', () => {
     const older = temporaryFolder();
     closers.push(older.remove);
     await nightOf(older.path, [], CLOCK, WITHOUT_MARTS);
-    await expect(reportOf(older.path)).rejects.toMatchObject({ code: 'SHARE_NO_TABLE' });
+    await expect(reportOf(older.path)).rejects.toMatchObject({ code: 'QUERY_NO_TABLE' });
     expect(readdirSync(older.path).filter((name) => name.includes('report'))).toEqual([]);
   });
 });

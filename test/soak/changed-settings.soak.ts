@@ -97,9 +97,9 @@ afterAll(async () => {
 /** Pages and lookups that a run left in landing, as requests to the service. */
 function landedIn(output: string): Set<string> {
   const passes = streamNames.flatMap((stream) => listPasses(join(output, 'landing'), stream));
-  const left = passes.filter(({ manifest: { published, state } }) => !published && state !== 'abandoned');
+  const left = passes.filter(({ record: { published, state } }) => !published && state !== 'abandoned');
   return new Set(
-    left.flatMap(({ manifest: { kind, stream }, pages }) =>
+    left.flatMap(({ record: { kind, stream }, pages }) =>
       pages.map(({ list, page }) => {
         if (kind === 'lookup') return `/cars/${list}`;
         return `${stream === 'cars' ? '/cars' : '/archived-lots'} ${stream === 'cars' || stream === 'archived_lots' ? page : stream}`;
@@ -153,7 +153,7 @@ it('50 randomly killed runs are resumed under another setting, with the result o
     const round = `${name}, killed after ${Math.round(ms)} ms (${signal}), then with ${JSON.stringify(env)}, ${landed.size} pages landed`;
     const again = await lotlake(args(output), service(), output, env).ended;
     // If the export was complete before it was killed, it blocks the second export.
-    if (again.code !== 0) expect(again.err, round).toContain('SHARE_EXPORT_EXISTS');
+    if (again.code !== 0) expect(again.err, round).toContain('EXPORT_EXISTS');
     expect(
       askedSince(service(), since).filter((page) => landed.has(page)),
       round,

@@ -62,7 +62,7 @@ describe('an open lake', () => {
 
   it('refuses writes and wrong queries, and stays usable', async () => {
     for (const sql of ["copy (select 1) to 'x.csv'", 'drop table lots', 'select nothing from lots', ''])
-      await expect(lake.query(sql), sql).rejects.toMatchObject({ code: 'SHARE_QUERY' });
+      await expect(lake.query(sql), sql).rejects.toMatchObject({ code: 'QUERY_FAILED' });
     expect(await lake.query('select 1 as one')).toEqual([{ one: 1 }]);
   });
 

@@ -1,9 +1,9 @@
+import { count } from '../../config/printable.js';
 import type { Row } from '../../duck/session.js';
 import { type Answer, assertService, type Client, openClient, readJson } from '../../extract/client.js';
 import { layoutOf } from '../../lake/layout.js';
 import { ask } from '../../query/ask.js';
 import { readLake } from '../../query/open-lake.js';
-import { count } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { assertOrigin } from '../../run/job.js';
 import { enumerations } from '../../service/contract/enumerations.js';

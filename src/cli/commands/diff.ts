@@ -1,8 +1,8 @@
 import { unknownName } from '../../config/nearest.js';
+import { clip, count, counted, orNone, printable } from '../../config/printable.js';
 import { modellingOf, readOwn } from '../../model/own-models.js';
 import { comparedTables, diffTable, type Side, sideOf, type TableDiff } from '../../query/diff.js';
 import { withDatabase } from '../../query/open-lake.js';
-import { clip, count, counted, orNone, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
 import { wholeNumber } from '../option-values.js';
@@ -27,7 +27,7 @@ export const diff = command({
       const name = table?.toLowerCase();
       const known = names.map((each) => ({ name: each }));
       if (name !== undefined && !names.includes(name))
-        throw unknownName('SHARE_NO_TABLE', 'neither side has a table', name, known);
+        throw unknownName('QUERY_NO_TABLE', 'neither side has a table', name, known);
       const tables: TableDiff[] = [];
       for (const each of name === undefined ? names : [name])
         tables.push(await diffTable(connection, before, after, each, limit));

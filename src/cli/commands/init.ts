@@ -17,8 +17,9 @@ export const init = command({
       (force ? replaceFile : writeNew)(own(path), settingsTemplate());
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
-      throw new LotlakeError('SHARE_PLACE', `${path} exists; it stays as it is`, {
-        ...{ outcome: 'usage', cause: error },
+      throw new LotlakeError('QUERY_PLACE', `${path} exists; it stays as it is`, {
+        outcome: 'usage',
+        cause: error,
         hint: 'lotlake init --force replaces it',
       });
     }

@@ -8,7 +8,7 @@ import { allNames, readManifest } from '../../lake/manifest.js';
 import { ask } from '../../query/ask.js';
 import { type Asked, findVehicle, LOOKUP_READS } from '../../query/lookup.js';
 import { readLake } from '../../query/open-lake.js';
-import type { Lookup } from '../../run/extract-lookups.js';
+import type { Lookup } from '../../run/stage-lookups.js';
 import { schemas } from '../../service/contract/records.js';
 import { isFailure } from '../../service/errors.js';
 import { requests } from '../../service/requests.js';
@@ -45,7 +45,7 @@ export const lookup = command({
       if (given.save) assertWritable('the output folder', config.output);
       await show(config, request, given, effects).catch((error: unknown) => {
         if (!isFailure(error, 'SERVICE_NOT_FOUND')) throw error;
-        throw new LotlakeError('SHARE_NOTHING_FOUND', `the service knows no ${kind} ${id}`, {
+        throw new LotlakeError('QUERY_NOTHING_FOUND', `the service knows no ${kind} ${id}`, {
           cause: error,
           hint: 'archived vehicles stay readable for about a month; older ones may be in the lake',
         });
@@ -82,7 +82,7 @@ async function showFromLake(
     findVehicle(session.connection, asked),
   );
   if (found === undefined)
-    throw new LotlakeError('SHARE_NOTHING_FOUND', `the lake knows no ${asked.kind} ${asked.id}`, {
+    throw new LotlakeError('QUERY_NOTHING_FOUND', `the lake knows no ${asked.kind} ${asked.id}`, {
       hint: 'the service may know it: with a key (LOTLAKE_API_KEY) and without --lake, lookup asks it',
     });
   print(found, () => lakeCard(found));

@@ -6,6 +6,7 @@ import { type Config, readConfig } from '../../config/config.js';
 import { quoted, readFolder } from '../../config/folder.js';
 import { ConfigError, messageOf } from '../../config/lotlake-error.js';
 import { ownNamed, remove } from '../../config/owned.js';
+import { count, counted } from '../../config/printable.js';
 import { viewOn } from '../../lake/views.js';
 import { readChecks } from '../../model/checks.js';
 import { assertTests, runDataTests } from '../../model/data-tests.js';
@@ -14,13 +15,12 @@ import { readableNames } from '../../model/own-models.js';
 import { withReferences } from '../../model/references.js';
 import { orderedModels, runModels } from '../../model/run-models.js';
 import { selectModels } from '../../model/select.js';
-import { type ModelResults, runSparkModels } from '../../model/spark-models.js';
 import { planModelTests } from '../../model/test-sql.js';
 import { withDatabase } from '../../query/open-lake.js';
 import { assertOutside } from '../../query/places.js';
-import { count, counted } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { readOwnModels } from '../../run/own-models.js';
+import { type ModelResults, runSparkModels } from '../../spark/spark-models.js';
 import { command, type Lines } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOptions } from '../mirror.js';
@@ -46,7 +46,9 @@ export const model = command({
       type: 'string',
       describe: 'folder, or for Spark a URL, to write the marts to (default models/<id> beside the lake)',
     },
-    ...{ endpoint, region, 'path-style': pathStyle },
+    endpoint,
+    region,
+    'path-style': pathStyle,
   },
   async run({ mirror, engine, select, snapshot, to, endpoint, region, pathStyle, print, input }, effects) {
     const config = readConfig({ ...input, publish: { to: mirror, endpoint, region, pathStyle } }, effects);
@@ -73,8 +75,13 @@ export const model = command({
       const { models, tests } = await run(connection, chosen, source, target, config, effects);
       const seconds = (performance.now() - started) / 1000;
       const result = {
-        ...{ engine, snapshot_id: source.id, path: target, seconds },
-        ...{ models, left_out: chosen.leftOut, tests },
+        engine,
+        snapshot_id: source.id,
+        path: target,
+        seconds,
+        models,
+        left_out: chosen.leftOut,
+        tests,
       };
       print(result, () => text(result));
       assertTests(
@@ -130,7 +137,7 @@ async function chosenModels(
   return { models, leftOut, checks, tested: written, marts };
 }
 
-/** The folder or URL for the marts. Throws ConfigError or SHARE_PLACE if it could overwrite something else. */
+/** The folder or URL for the marts. Throws ConfigError or QUERY_PLACE if it could overwrite something else. */
 function targetOf(
   to: string | undefined,
   source: ModelSource,
@@ -187,8 +194,7 @@ async function onDuckDB(
   for (const table of tables) await connection.run(viewOn(folder, table));
   // Spark names its files differently, and a view on the folder of a mart would read both.
   for (const { name } of computed) remove(join(target, name));
-  const parquet = () => 'format parquet, compression zstd';
-  const models = await runModels(connection, { target, parquet, models: computed });
+  const models = await runModels(connection, { target, models: computed });
   const tests = await runDataTests(connection, { models: tested, checks });
   return {
     models,

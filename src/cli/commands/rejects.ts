@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { LotlakeError } from '../../config/lotlake-error.js';
+import { clip, count, printable } from '../../config/printable.js';
 import type { Row } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
 import { readPass } from '../../land/pass.js';
 import { ask } from '../../query/ask.js';
 import { readLake } from '../../query/open-lake.js';
-import { clip, count, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 import { streamOf } from '../option-values.js';

@@ -3,8 +3,8 @@ import { flagsOf, readSettings, type Settings } from '../../config/config.js';
 import { assertWritable } from '../../config/folder.js';
 import { messageOf } from '../../config/lotlake-error.js';
 import { assertService } from '../../extract/client.js';
-import type { RunResult } from '../../run/finish.js';
 import type { JobOptions } from '../../run/job.js';
+import type { RunResult } from '../../run/publish.js';
 import { calledAs, command } from '../command.js';
 import type { Effects } from '../effects.js';
 import type { PushedLake } from '../mirror.js';
@@ -87,7 +87,10 @@ export const run = command({
       { ...machineReadable(result, quiet === true), report: report ?? null, mirror: mirror.pushed ?? null },
       () =>
         summarize(result, {
-          ...{ report, mirror: mirror.text, cwd: effects.cwd, called: calledAs(effects.env) },
+          report,
+          mirror: mirror.text,
+          cwd: effects.cwd,
+          called: calledAs(effects.env),
           flag: flagsOf(config, input, effects),
           length: quiet === true ? 'line' : verbose === true ? 'long' : 'short',
         }),
@@ -127,7 +130,7 @@ async function mirrorRun(
 function machineReadable({ manifest, passes, tests, ...rest }: RunResult, isQuiet: boolean): object {
   const tables = Object.entries({ ...manifest.tables, ...manifest.marts });
   const listed = {
-    passes: passes.map(({ manifest: pass, folder: _, changes: __, lists: ___, ...counts }) => ({
+    passes: passes.map(({ record: pass, folder: _, changes: __, lists: ___, ...counts }) => ({
       ...pass,
       ...counts,
     })),

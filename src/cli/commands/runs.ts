@@ -1,9 +1,9 @@
+import { clip, count, printable, sumOf } from '../../config/printable.js';
 import type { Row } from '../../duck/session.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { type RunRecord, readRuns, reasonOf } from '../../lake/run-records.js';
 import { ask } from '../../query/ask.js';
 import { readLake } from '../../query/open-lake.js';
-import { clip, count, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';

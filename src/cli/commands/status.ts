@@ -1,11 +1,11 @@
 import type { Config } from '../../config/config.js';
 import { LotlakeError, messageOf } from '../../config/lotlake-error.js';
+import { count, counted, megabytes, printable, sumOf } from '../../config/printable.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
 import { holderAtWork } from '../../lake/lock.js';
 import { allTables, readManifest } from '../../lake/manifest.js';
 import { diskOf, growthOf, type RunRecord, readRuns } from '../../lake/run-records.js';
 import { findPasses } from '../../land/pass.js';
-import { count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
 import {
   alarmLine,
   driftText,
@@ -60,8 +60,12 @@ async function statusOf(config: Config, now: Date, most: number | null) {
     running: runningIn(layout, records, now),
     runs: records,
     disk: diskIn(config, records),
-    passes: passes.map(({ manifest: { stream, pass_id, state, kind, complete, started_at }, pages }) => ({
-      ...{ stream, pass_id, state, kind, complete },
+    passes: passes.map(({ record: { stream, pass_id, state, kind, complete, started_at }, pages }) => ({
+      stream,
+      pass_id,
+      state,
+      kind,
+      complete,
       pages: pages.length,
       records: sumOf(pages, ({ records }) => records),
       started_at,
@@ -76,7 +80,10 @@ function publishedIn(snapshot: string | undefined) {
   const { snapshot_id, pipeline, created_at } = manifest;
   const tables = Object.values(allTables(manifest));
   return {
-    ...{ snapshot, snapshot_id, pipeline, created_at },
+    snapshot,
+    snapshot_id,
+    pipeline,
+    created_at,
     rows: sumOf(tables, ({ rows }) => rows),
     bytes: sumOf(tables, ({ bytes }) => bytes),
     last_full_pass: manifest.last_pass_at.cars ?? null,

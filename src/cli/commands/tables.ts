@@ -1,9 +1,9 @@
 import type { Config } from '../../config/config.js';
 import { unknownName } from '../../config/nearest.js';
-import { columnCells, dictionary, type TableEntry } from '../../docs/dictionary.js';
+import { clip, count } from '../../config/printable.js';
 import { readManifest } from '../../lake/manifest.js';
+import { columnCells, dictionary, type TableEntry } from '../../model/dictionary.js';
 import { snapshotFolder } from '../../query/open-lake.js';
-import { clip, count } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 
@@ -39,7 +39,7 @@ export const describe = command({
     const entries = readDictionary(config);
     const entry = entries.find((candidate) => candidate.name === table.toLowerCase());
     if (entry !== undefined) return print(entry, () => page(entry));
-    throw unknownName('SHARE_NO_TABLE', 'there is no table', table, entries);
+    throw unknownName('QUERY_NO_TABLE', 'there is no table', table, entries);
   },
 });
 

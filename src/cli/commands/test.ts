@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../config/config.js';
 import { ConfigError } from '../../config/lotlake-error.js';
+import { clip, count, counted, printable } from '../../config/printable.js';
 import { literal, rows } from '../../duck/session.js';
 import { layoutOf } from '../../lake/layout.js';
 import type { Manifest } from '../../lake/manifest.js';
 import { assertTests, isTestedNightly, runDataTests, type TestFailures } from '../../model/data-tests.js';
 import { readKeptTests } from '../../model/failed-rows.js';
 import { type Modelling, modellingOf } from '../../model/own-models.js';
+import { checkTests } from '../../model/read-only.js';
 import { unknownModel } from '../../model/select.js';
 import { type Reading, readLake, withDatabase } from '../../query/open-lake.js';
-import { clip, count, counted, printable } from '../../query/printable.js';
-import { checkTests } from '../../query/read-only.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
 

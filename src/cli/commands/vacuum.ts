@@ -1,4 +1,5 @@
 import { type Config, readConfig } from '../../config/config.js';
+import { megabytes, printable } from '../../config/printable.js';
 import { retainLocalMetadata } from '../../iceberg/local.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../lake/vacuum.js';
@@ -6,7 +7,6 @@ import { mendViews } from '../../lake/views.js';
 import { updateCatalog } from '../../mirror/tables.js';
 import { type RemoteVacuum, vacuumMirror } from '../../mirror/vacuum.js';
 import { withDatabase } from '../../query/open-lake.js';
-import { megabytes, printable } from '../../query/printable.js';
 import { fittedGrid, gridOf } from '../../query/table.js';
 import { command, type Lines, whileLocked } from '../command.js';
 import type { Effects } from '../effects.js';

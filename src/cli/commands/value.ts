@@ -1,5 +1,5 @@
+import { count, printable } from '../../config/printable.js';
 import { readLake } from '../../query/open-lake.js';
-import { count, printable } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../query/value.js';
 import { command, type Lines, snapshotOptions, textOf } from '../command.js';

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { jsonIn } from '../../config/json.js';
 import { LotlakeError } from '../../config/lotlake-error.js';
+import { clip, count, counted, megabytes, printable, sumOf } from '../../config/printable.js';
 import { runEachTest } from '../../docs/test-results.js';
 import { filesOf } from '../../lake/files.js';
 import { unsoundError } from '../../lake/lake-error.js';
@@ -13,7 +14,6 @@ import { verifyContent } from '../../lake/verify-content.js';
 import { viewOn } from '../../lake/views.js';
 import type { TestResult } from '../../model/data-tests.js';
 import { confine, createView, snapshotFolder, withDatabase } from '../../query/open-lake.js';
-import { clip, count, counted, megabytes, printable, sumOf } from '../../query/printable.js';
 import { gridOf } from '../../query/table.js';
 import { command, type Lines } from '../command.js';
 
@@ -54,7 +54,9 @@ async function examine(
 function manifestProblem(folder: string, error: LotlakeError): Problem {
   const torn = tornManifest(join(folder, 'manifest.json'));
   return {
-    ...{ table: 'snapshot', file: 'manifest.json', check: 'readable' },
+    table: 'snapshot',
+    file: 'manifest.json',
+    check: 'readable',
     expected: 'a manifest that can be read',
     found: torn ?? error.message,
     ...tornIf(torn !== undefined),
@@ -95,7 +97,9 @@ async function dataTests(connection: DuckDBConnection, folder: string, manifest:
     results.filter((result) => result.failures > 0 && result.severity === severity).map(problemOf);
   const broken = notRun.map(
     ({ name, error }): Problem => ({
-      ...{ table: name, file: null, check: 'test' },
+      table: name,
+      file: null,
+      check: 'test',
       expected: 'a test that runs',
       found: error.message,
     }),
@@ -106,7 +110,9 @@ async function dataTests(connection: DuckDBConnection, folder: string, manifest:
 function problemOf({ model, test, failures, sample }: TestResult): Problem {
   const isCheck = model === 'checks';
   return {
-    ...{ table: isCheck ? test : model, file: null, check: 'test' },
+    table: isCheck ? test : model,
+    file: null,
+    check: 'test',
     expected: isCheck ? 'no row' : test,
     found: `${failures} rows, such as ${JSON.stringify(sample[0])}`,
   };

@@ -6,13 +6,13 @@ import { ConfigError, LotlakeError, messageOf } from '../../config/lotlake-error
 import { formatBytes } from '../../config/memory.js';
 import { makeHardLink, makeLink, makeScratch, remove, writeNew } from '../../config/owned.js';
 import { leastNode } from '../../config/package-root.js';
+import { count, sumOf } from '../../config/printable.js';
 import { assertLink, findBase } from '../../lake/base.js';
 import { assertMemory, diskFullError } from '../../lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../lake/layout.js';
 import { lockedError, lockState, sayHolder } from '../../lake/lock.js';
 import { allTables, manifestIn, SCHEMA_VERSION } from '../../lake/manifest.js';
 import { findPasses } from '../../land/pass.js';
-import { count, sumOf } from '../../query/printable.js';
 import { streamNames } from '../../service/streams.js';
 import type { Effects } from '../effects.js';
 
@@ -116,7 +116,7 @@ export function checkSpace({ output }: Config, freeBytes: DoctorContext['freeByt
   const lake = sumOf(Object.values(allTables(manifest)), ({ bytes }) => bytes);
   const landing = sumOf(streamNames, (stream) => {
     const passes = findPasses(layout.landing, stream).passes;
-    const last = passes.findLast(({ manifest: { kind, state } }) => kind === 'full' && state === 'sealed');
+    const last = passes.findLast(({ record: { kind, state } }) => kind === 'full' && state === 'sealed');
     return sumOf(last?.pages ?? [], ({ fileBytes }) => fileBytes);
   });
   const text = `${formatBytes(free)} free; a run takes up to ${formatBytes(2 * lake + landing)}: a snapshot of ${formatBytes(lake)}, pages of ${formatBytes(landing)}, and as much as a snapshot for spilled data`;
@@ -159,8 +159,8 @@ export function checkLake(config: Config): Finding {
 /** Finds passes that the next run continues, and passes that it cannot read. */
 export function checkLanding({ output }: Config): Finding {
   const { passes, unreadable } = findPasses(layoutOf(output).landing);
-  const open = passes.filter(({ manifest }) => manifest.state === 'open');
-  const names = open.map(({ manifest, pages }) => `${manifest.stream} (${count(pages.length)} pages)`);
+  const open = passes.filter(({ record }) => record.state === 'open');
+  const names = open.map(({ record, pages }) => `${record.stream} (${count(pages.length)} pages)`);
   const going = open.length === 0 ? '' : `; the next run goes on with the open ones: ${names.join(', ')}`;
   const text = `${count(passes.length)} passes${going}`;
   if (unreadable.length === 0) return { text };

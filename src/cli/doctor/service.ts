@@ -42,7 +42,11 @@ export async function checkNetwork(
   const through = proxy === undefined ? '' : ` through the proxy ${new URL(proxy).host}`;
   let ahead: number | undefined;
   const client = createClient({
-    ...{ baseUrl, apiKey, rate: config.rate, retryBudget: 0, timeout: Math.min(config.timeout, PATIENCE) },
+    baseUrl,
+    apiKey,
+    rate: config.rate,
+    retryBudget: 0,
+    timeout: Math.min(config.timeout, PATIENCE),
     onAnswer: (_, headers = {}) => {
       ahead ??= secondsAhead(headers, now());
     },
@@ -59,7 +63,9 @@ export async function checkNetwork(
   return {
     text,
     value: {
-      ...{ config, client, signal },
+      config,
+      client,
+      signal,
       /** Requested records of the page. */
       perPage,
       /** The service's answer if it was an error. */

@@ -204,7 +204,14 @@ function emptyRow(terms: number): PricedRow {
   const [index, share] = [new Int32Array(terms), new Float64Array(terms)];
   share[0] = 1;
   return {
-    ...{ lot: 0, model: 0, noise: 0, logPrice: 0, month: 0, index, share, count: 1 },
+    lot: 0,
+    model: 0,
+    noise: 0,
+    logPrice: 0,
+    month: 0,
+    index,
+    share,
+    count: 1,
     segments: new Int32Array(SEGMENTS.length),
     groups: new Int32Array(GROUPS.length),
     times: new Float64Array(GROUPS.length).fill(1),

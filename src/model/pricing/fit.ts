@@ -57,7 +57,11 @@ export function emptyFit(factors: readonly Factor[], groups: readonly Int32Array
   const none = new Float64Array();
   const sums = emptyNodes(0, 0);
   return {
-    ...{ coefficients: nothing, covariance: none, tree: [], freedom: 0, means: nothing },
+    coefficients: nothing,
+    covariance: none,
+    tree: [],
+    freedom: 0,
+    means: nothing,
     shared: { coefficients: [], effect: 0, vector: nothing, scalar: 0 },
     nodes: { effect: none, variance: none, sums, share: none, lean: none, reach: emptyReach(0, 0) },
     spread: [...factors.map(() => BROAD), 0.05, 0.1, 0.2],

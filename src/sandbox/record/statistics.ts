@@ -1,4 +1,4 @@
-import { sumOf } from '../../query/printable.js';
+import { sumOf } from '../../config/printable.js';
 import { idAndName, named } from '../data/wording.js';
 import { type Car, carOf } from '../world/car.js';
 import { auctionFacts } from '../world/facts.js';

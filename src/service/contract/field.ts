@@ -67,7 +67,8 @@ const anyValue = z
 /** A field for which null or missing is null. */
 const nullable = (description: string, schema: z.ZodType, wire: Wire, facts: FieldFacts = {}) =>
   described(schema.nullish(), {
-    ...{ description, ...facts },
+    description,
+    ...facts,
     wire: { ...wire, accepts: Kind.NULL | wire.accepts },
   });
 

@@ -31,7 +31,17 @@ function build(schema: z.core.$ZodType, name: string, path: string): ContractNod
     ([member, inner]) => [member, build(inner, member, path === '' ? member : `${path}.${member}`)] as const,
   );
   return {
-    ...{ name, path, description, unit, values, keys, accepts, duckdb, lexical, required, opaque },
+    name,
+    path,
+    description,
+    unit,
+    values,
+    keys,
+    accepts,
+    duckdb,
+    lexical,
+    required,
+    opaque,
     members: new Map(members),
     element: element && build(element, '', `${path}[]`),
   };

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Row, rows } from '../../../src/duck/session.js';
 import { readModels } from '../../../src/model/model-files.js';
 import { runModels } from '../../../src/model/run-models.js';
-import { fill, type Given, openLake, PARQUET, type TestLake } from '../support.js';
+import { fill, type Given, openLake, type TestLake } from '../support.js';
 
 /** A law of prices unlike the sandbox's. Prices are logarithms, drawn from a hash of the lot. */
 export interface Law {
@@ -118,6 +118,6 @@ export async function fitted(
         name,
       ),
   );
-  await runModels(lake.connection, { target: join(lake.folder, 'marts'), parquet: PARQUET, models });
+  await runModels(lake.connection, { target: join(lake.folder, 'marts'), models });
   return { connection: lake.connection, rows: (sql) => rows(lake.connection, sql), close: lake.close };
 }

@@ -10,7 +10,7 @@ import { rebuild } from '../../../pipelines/rebuild.js';
 import type { Outcome } from '../../../src/config/lotlake-error.js';
 import { readPass } from '../../../src/land/pass.js';
 import { readModels } from '../../../src/model/model-files.js';
-import type { RunResult } from '../../../src/run/finish.js';
+import type { RunResult } from '../../../src/run/publish.js';
 import { requests } from '../../../src/service/requests.js';
 import { expectSameLake, readLake } from '../support.js';
 import { adopt, compare, conclude, expectBalance, expectSteadyLotsKept, expectTruth } from './judge.js';
@@ -162,7 +162,7 @@ const isReread = ({ answers }: Walk): boolean =>
  * were in flight together. The last answer for a page is the last one of its name in the ledger.
  */
 function asReceived({ output }: Stage, { passes }: RunResult, answers: readonly Answer[]): Answer[] {
-  const passId = passes.find(({ manifest }) => manifest.stream === 'cars')?.manifest.pass_id ?? '';
+  const passId = passes.find(({ record }) => record.stream === 'cars')?.record.pass_id ?? '';
   const folder = join(output, 'landing', 'cars', passId);
   // A run that got no record leaves no pass.
   if (!existsSync(folder)) return [...answers];

@@ -1,17 +1,16 @@
 import { killPoint } from '../config/kill-point.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
-import { changePass, noteLoadFailure, type Pass, type PassRequest, readPass } from '../land/pass.js';
-import { discardStaged, isOfPage, LoadError } from '../load/loader.js';
+import { noteLoadFailure, type Pass, type PassRequest, readPass } from '../land/pass.js';
+import { discardStaged, isOfPage, LoadError, type LoadedPass } from '../load/loader.js';
 import { isFailure } from '../service/errors.js';
 import { pageSizes } from '../service/limits.js';
 import { inQuery } from '../service/requests.js';
 import { type Stream, type StreamName, streams } from '../service/streams.js';
-import { abandon, findOrOpen } from './find-pass.js';
-import { watchChanges } from './fingerprints.js';
+import { extract, type List, type RequestParameters } from './extract.js';
 import type { Job } from './job.js';
-import { loadPass } from './load-pass.js';
+import { load } from './load.js';
+import { abandon, changesSince, findOrOpen } from './open-pass.js';
 import { isScroll } from './probe.js';
-import { type List, type RequestParameters, walkPass } from './walk-pass.js';
 
 /** What one pass requests. */
 export interface StreamRequest {
@@ -32,44 +31,36 @@ export interface StreamRequest {
 const MOST_RESTARTS = 2;
 
 /**
- * Walks the lists of a stream to their end, lands their pages, and loads them as they arrive. Resumes an open pass of
- * the same request. If the service does not have an optional stream, warns and adds no pass.
+ * Extracts a stream, and loads its records as they arrive. Resumes an open pass of the same request. Returns the loaded pass;
+ * if the service does not have an optional stream, warns and returns none.
  */
-export async function extractStream(job: Job, name: StreamName, request: StreamRequest): Promise<void> {
+export function stage(job: Job, name: StreamName, request: StreamRequest): Promise<readonly LoadedPass[]> {
   job.reporter.step('extract', request.detail ?? name);
-  await extractPass(job, name, request);
+  return stagePass(job, name, request);
 }
 
-async function extractPass(job: Job, name: StreamName, request: StreamRequest): Promise<void> {
+async function stagePass(job: Job, name: StreamName, request: StreamRequest): Promise<readonly LoadedPass[]> {
   const stream = streams[name];
   // Throws before a pass is opened, if this run must not use the service.
   job.client();
   const wanted = parametersOf(job, stream, request);
-  const pass = await findOrOpen(job, name, request.kind, requestRecord(wanted, request));
-  const parameters = withPageSizeOf(pass, wanted);
+  const found = await findOrOpen(job, name, request.kind, requestRecord(wanted, request));
+  const changes = name === 'cars' ? changesSince(job, job.base, found.record.pass_id) : undefined;
+  const pass = { ...found, changes };
   killPoint('extract.pass-opened');
-  const changes = name === 'cars' ? watchChanges(job, job.base, pass.manifest.pass_id) : undefined;
+  const parameters = withPageSizeOf(pass, wanted);
   try {
-    await loadPass(job, pass, changes, async (add) => {
-      const lists = request.lists ?? listsOf(request.sources);
-      const manifest =
-        pass.manifest.state === 'sealed'
-          ? changePass(pass.folder, { run_id: job.runId })
-          : await walkPass({ job, pass, parameters, add, lists, changes });
-      if (manifest.reason !== null)
-        job.reporter.warn(
-          `the pass over ${stream.path} ${manifest.complete ? 'does not prove all' : 'proves no absence'}: ${manifest.reason}`,
-        );
-      return manifest;
-    });
+    const pages = extract(job, pass, { parameters, lists: request.lists ?? listsOf(request.sources) });
+    const loaded = await load(job, pass, pages);
     killPoint('load.pass-loaded');
+    return [loaded];
   } catch (error) {
     if (error instanceof LoadError) noteFailedLoad(job, pass, error);
-    const restart = (warning: string, changed: Partial<StreamRequest>): Promise<void> => {
+    const restart = (warning: string, changed: Partial<StreamRequest>) => {
       abandon(job, pass, messageOf(error));
-      discardStaged(job.stage, pass.manifest.pass_id);
+      discardStaged(job.stage, pass.record.pass_id);
       job.reporter.warn(warning);
-      return extractPass(job, name, { ...request, ...changed });
+      return stagePass(job, name, { ...request, ...changed });
     };
     const landed = (): number => readPass(pass.folder).pages.length;
     // Plans allow different page sizes, and the service does not say which plan a key has (service.md#access).
@@ -87,6 +78,7 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
     if (!stream.optional || !isMissing || landed() > 0) throw error;
     abandon(job, pass, messageOf(error));
     job.reporter.warn(`${stream.path} is skipped: ${messageOf(error)}`);
+    return [];
   }
 }
 
@@ -114,7 +106,7 @@ function parametersOf(job: Job, stream: Stream, request: StreamRequest): Request
 }
 
 /** A resumed pass keeps its page size, whatever is configured now. */
-function withPageSizeOf({ manifest: { request } }: Pass, wanted: RequestParameters): RequestParameters {
+function withPageSizeOf({ record: { request } }: Pass, wanted: RequestParameters): RequestParameters {
   const { per_page: _, limit: __, ...rest } = wanted;
   const size = Object.entries(request).filter(([name]) => name === 'per_page' || name === 'limit');
   return { ...rest, ...Object.fromEntries(size) };

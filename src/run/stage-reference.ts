@@ -1,40 +1,50 @@
 import { type Row, rows } from '../duck/session.js';
+import type { LoadedPass } from '../load/loader.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
 import type { StreamName } from '../service/streams.js';
-import { extractStream } from './extract-stream.js';
+import type { List } from './extract.js';
 import type { Job } from './job.js';
-import type { List } from './walk-pass.js';
+import { stage } from './stage.js';
 
 /**
- * Walks the catalog and the reference lists: manufacturers, their models, the models' generations; damages, titles,
+ * Extracts and loads the catalog and the reference lists: manufacturers, their models, the models' generations; damages, titles,
  * states and their cities; duplicates and options of source 12. Unless `everything` is set, skips manufacturers and models
  * without a vehicle in the feed.
  */
-export async function extractReference(job: Job, options: { readonly everything: boolean }): Promise<void> {
-  const { stage, session } = job;
-  const extract = async (name: StreamName, lists?: readonly List[]): Promise<void> => {
-    if (lists?.length !== 0) await extractStream(job, name, { kind: 'full', parameters: {}, lists });
+export async function stageReference(
+  job: Job,
+  options: { readonly everything: boolean },
+): Promise<readonly LoadedPass[]> {
+  const { session } = job;
+  const passes: LoadedPass[] = [];
+  const add = async (name: StreamName, lists?: readonly List[]): Promise<void> => {
+    if (lists?.length !== 0)
+      passes.push(...(await stage(job, name, { kind: 'full', parameters: {}, lists })));
   };
   const staged = async (table: string, columns: string): Promise<readonly Row[]> =>
-    isStaged(stage, table)
-      ? rows(session.connection, `select distinct ${columns} from ${stagedFiles(stage, table)} order by 1`)
+    isStaged(job.stage, table)
+      ? rows(
+          session.connection,
+          `select distinct ${columns} from ${stagedFiles(job.stage, table)} order by 1`,
+        )
       : [];
   const isWanted = (row: Row): boolean => options.everything || row.cars_qty !== 0;
 
-  await extract('manufacturers', [{ name: 'all', parameters: { type: 'all' } }]);
+  await add('manufacturers', [{ name: 'all', parameters: { type: 'all' } }]);
   const made = await staged('manufacturers', 'manufacturer_id, cars, motorcycles, cars_qty');
   const manufacturers = made.filter(isWanted);
-  await extract('models', listsBy(manufacturers, 'manufacturer_id', { type: 'all' }));
+  await add('models', listsBy(manufacturers, 'manufacturer_id', { type: 'all' }));
   const models = await staged('models', 'model_id, manufacturer_id, cars_qty, generations_qty');
-  await extract('generations', generationLists(models.filter(isWanted), manufacturers));
+  await add('generations', generationLists(models.filter(isWanted), manufacturers));
 
-  await extract('damages');
-  await extract('titles');
-  await extract('states', listsBy([{ country: 'us' }, { country: 'ca' }], 'country'));
-  await extract('cities', listsBy(await staged('states', 'state_id'), 'state_id'));
+  await add('damages');
+  await add('titles');
+  await add('states', listsBy([{ country: 'us' }, { country: 'ca' }], 'country'));
+  await add('cities', listsBy(await staged('states', 'state_id'), 'state_id'));
 
-  await extract('duplicates');
-  await extract('default_options');
+  await add('duplicates');
+  await add('default_options');
+  return passes;
 }
 
 /** One list for each row, with the value of a column as its parameter. */

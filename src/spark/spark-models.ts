@@ -2,12 +2,13 @@ import { LotlakeError } from '../config/lotlake-error.js';
 import { packageFile } from '../config/package-root.js';
 import { identifier } from '../duck/session.js';
 import type { Column } from '../lake/schema.js';
-import { runSpark, type SparkOptions, type SparkResult } from '../spark/run-spark.js';
-import { patternOf, type SparkStep, sparkLiteral } from '../spark/script.js';
-import type { Model } from './model-files.js';
-import { SETTINGS } from './references.js';
-import { type ModelNode, sharedSteps } from './run-models.js';
-import { failuresOf, type PlannedTest } from './test-sql.js';
+import type { TestFailures } from '../model/data-tests.js';
+import type { Model } from '../model/model-files.js';
+import { SETTINGS } from '../model/references.js';
+import { type ModelNode, type ModelResult, sharedSteps } from '../model/run-models.js';
+import { failuresOf, type PlannedTest } from '../model/test-sql.js';
+import { runSpark, type SparkOptions, type SparkResult } from './run-spark.js';
+import { patternOf, type SparkStep, sparkLiteral } from './script.js';
 
 /** A table of a snapshot, and where Spark reads it. */
 export interface SparkTable {
@@ -34,7 +35,10 @@ export interface SparkModels {
 }
 
 /** Results of models and data tests, on Spark or on DuckDB. */
-export type ModelResults = Readonly<Awaited<ReturnType<typeof runSparkModels>>>;
+export interface ModelResults {
+  readonly models: readonly ModelResult[];
+  readonly tests: readonly TestFailures[];
+}
 
 /** SQL that creates functions; those of `enough` read dim_settings. */
 const functionsOf = (name: 'names' | 'values' | 'enough'): string =>
@@ -70,7 +74,10 @@ function sparkType(type: string): string {
  * Computes models and runs data tests on Spark, in one process.
  * Throws LotlakeError: SPARK_FAILED with the model or test that failed or has no answer, SPARK_TYPE.
  */
-export async function runSparkModels({ tables, models, tests, target }: SparkModels, options: SparkOptions) {
+export async function runSparkModels(
+  { tables, models, tests, target }: SparkModels,
+  options: SparkOptions,
+): Promise<ModelResults> {
   const ofSettings = tables.some(({ name }) => name === SETTINGS) ? [functionsOf('enough')] : [];
   const shared = sharedSteps(models);
   const steps = [

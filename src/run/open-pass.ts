@@ -1,5 +1,7 @@
-import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { remove } from '../config/owned.js';
+import type { BaseState } from '../lake/base.js';
+import { Changes } from '../land/changes.js';
 import {
   changePass,
   damagedFiles,
@@ -13,8 +15,9 @@ import {
   readPass,
   reopenPass,
 } from '../land/pass.js';
-import { walkContract } from '../service/contract/node.js';
-import { type StreamName, streams } from '../service/streams.js';
+import { knownRecords } from '../reconcile/record-fingerprints.js';
+import { contractFingerprint } from '../service/contract/fingerprint.js';
+import type { StreamName } from '../service/streams.js';
 import { isFuture } from './clock.js';
 import type { Job } from './job.js';
 import { askTime } from './probe.js';
@@ -26,14 +29,6 @@ const RESUME_HOURS = 12;
 function startIn(id: string): string | undefined {
   const start = id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6.999Z');
   return start === id ? undefined : start;
-}
-
-/** Fingerprint of a contract. Pages that were checked against another contract are checked again. */
-export function contractFingerprint(stream: StreamName): string {
-  const nodes = [...walkContract(streams[stream].contract)].map(
-    (node) => `${node.path} ${node.accepts} ${node.duckdb} ${node.lexical} ${node.required}`,
-  );
-  return createHash('sha256').update(nodes.join('\n')).digest('hex').slice(0, 16);
 }
 
 /**
@@ -54,17 +49,17 @@ export async function findOrOpen(
       `${folder} is left where it is, and this run does without it: ${reason}; bring the file back, or move the folder away`,
     );
   const left = passes.filter(
-    ({ manifest }) => manifest.kind === kind && manifest.state !== 'abandoned' && !manifest.published,
+    ({ record }) => record.kind === kind && record.state !== 'abandoned' && !record.published,
   );
-  const ageOf = ({ manifest }: Pass): number => job.now().getTime() - Date.parse(manifest.started_at);
+  const ageOf = ({ record }: Pass): number => job.now().getTime() - Date.parse(record.started_at);
   const isResumable = (pass: Pass): boolean =>
-    !isFuture(job, pass.manifest) && ageOf(pass) < RESUME_HOURS * 3_600_000;
+    !isFuture(job, pass.record) && ageOf(pass) < RESUME_HOURS * 3_600_000;
   // A wrong clock must not set a good pass aside.
   if (!left.every(isResumable)) await askTime(job);
   const starts = [
     ...passes
-      .filter(({ manifest }) => manifest.kind === 'full' && manifest.published && !isFuture(job, manifest))
-      .map(({ manifest }) => manifest.started_at),
+      .filter(({ record }) => record.kind === 'full' && record.published && !isFuture(job, record))
+      .map(({ record }) => record.started_at),
     // An unreadable pass may have been published, so it is left alone.
     ...unreadable.flatMap(({ pass_id }) => startIn(pass_id) ?? []),
   ];
@@ -72,9 +67,9 @@ export async function findOrOpen(
   let found: Pass | undefined;
   for (const pass of left.reverse()) {
     // A later full pass covers this one. Reconcile keeps what later windows and lookups saw.
-    const isNewest = pass.manifest.started_at > newest;
-    const isSame = isSameRequest(pass.manifest, query, job.now());
-    let reason = isFuture(job, pass.manifest)
+    const isNewest = pass.record.started_at > newest;
+    const isSame = isSameRequest(pass.record, query, job.now());
+    let reason = isFuture(job, pass.record)
       ? fromFuture(pass)
       : isSame
         ? 'left behind, and older than a later full pass or than 12 hours'
@@ -85,18 +80,18 @@ export async function findOrOpen(
     }
     if (found?.folder === pass.folder) continue;
     abandon(job, pass, reason);
-    job.reporter.warn(`pass ${pass.manifest.pass_id} of ${stream} is abandoned: ${reason}`);
+    job.reporter.warn(`pass ${pass.record.pass_id} of ${stream} is abandoned: ${reason}`);
   }
   if (found === undefined) {
     const origin = job.config.origin ?? null;
     return open(job, { stream, run_id: job.runId, origin, kind, request: query, contract });
   }
-  job.reporter.step('resume', `pass ${found.manifest.pass_id} of ${stream} with ${found.pages.length} pages`);
+  job.reporter.step('resume', `pass ${found.record.pass_id} of ${stream} with ${found.pages.length} pages`);
   return found;
 }
 
-const fromFuture = ({ manifest }: Pass): string =>
-  `it began in the future (${manifest.started_at}), by a clock that was wrong; its list is read again`;
+const fromFuture = ({ record }: Pass): string =>
+  `it began in the future (${record.started_at}), by a clock that was wrong; its list is read again`;
 
 /**
  * Abandons the unpublished passes from the future that no request of this run came upon, such as one over the catalog, so
@@ -104,13 +99,17 @@ const fromFuture = ({ manifest }: Pass): string =>
  */
 export function setFutureAside(job: Job): void {
   for (const pass of listPasses(job.layout.landing)) {
-    const { state, published, pass_id, stream, run_id } = pass.manifest;
+    const { state, published, pass_id, stream, run_id } = pass.record;
     const isUsed = published || run_id === job.runId;
-    if (state === 'abandoned' || isUsed || !isFuture(job, pass.manifest)) continue;
+    if (state === 'abandoned' || isUsed || !isFuture(job, pass.record)) continue;
     abandon(job, pass, fromFuture(pass));
     job.reporter.warn(`pass ${pass_id} of ${stream} is abandoned: ${fromFuture(pass)}`);
   }
 }
+
+/** Compares the records of a pass over vehicles with those that a state was made from. */
+export const changesSince = (job: Job, base: BaseState | undefined, passId: string): Changes =>
+  new Changes(join(job.work, 'fresh', passId), knownRecords(base));
 
 /** Opens a pass. Its start follows the clock of the service, as soon as an answer has told it. */
 function open(job: Job, request: PassRequest): Pass {
@@ -132,11 +131,11 @@ async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
     remove(path);
   }
   const left = readPass(pass.folder);
-  const { manifest, pages } = left;
-  if (manifest.state === 'sealed' && isWhole(left)) return left;
-  const hasGap = 'limit' in manifest.request && pages.some(({ page }, i) => page !== i + 1);
-  if ((manifest.kind !== 'full' && manifest.state === 'sealed') || hasGap) return undefined;
-  return manifest.state === 'sealed' ? reopenPass(left) : left;
+  const { record, pages } = left;
+  if (record.state === 'sealed' && isWhole(left)) return left;
+  const hasGap = 'limit' in record.request && pages.some(({ page }, i) => page !== i + 1);
+  if ((record.kind !== 'full' && record.state === 'sealed') || hasGap) return undefined;
+  return record.state === 'sealed' ? reopenPass(left) : left;
 }
 
 /** Ends a pass of this or an earlier run as abandoned. */
@@ -150,7 +149,7 @@ export function abandon(job: Job, pass: Pass, reason: string): void {
  * earlier, so it covers everything a new window would.
  */
 function isSameRequest(
-  { request, kind, state, started_at }: Pass['manifest'],
+  { request, kind, state, started_at }: Pass['record'],
   wanted: PassRequest['request'],
   now: Date,
 ): boolean {

@@ -2,9 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { insteadOf } from '../config/gone.js';
 import { LotlakeError, messageOf } from '../config/lotlake-error.js';
 import { literal } from '../duck/session.js';
-import type { Modelling } from '../model/own-models.js';
-import { namesIn, type SqlTree, treeOf } from '../model/references.js';
-import { planModelTests } from '../model/test-sql.js';
+import type { Modelling } from './own-models.js';
+import { namesIn, type SqlTree, treeOf } from './references.js';
+import { planModelTests } from './test-sql.js';
 
 /** A query that only reads. */
 export interface ReadQuery {
@@ -30,7 +30,7 @@ const CATALOG = /^(duckdb_|pragma_|query_table$|histogram|read_|parquet_)/;
 const GAP = String.raw`(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/)*`;
 const EXPLAIN = new RegExp(`^${GAP}explain\\b(?:${GAP}(analyze)\\b)?`, 'i');
 
-/** Checks that the table functions of a parse tree only read. Throws SHARE_QUERY. */
+/** Checks that the table functions of a parse tree only read. Throws QUERY_FAILED. */
 export function checkFunctions(tree: unknown): void {
   for (const { type, function: called } of nodesOf(tree)) {
     if (type !== 'TABLE_FUNCTION') continue;
@@ -41,7 +41,7 @@ export function checkFunctions(tree: unknown): void {
 
 /**
  * Checks that a text is one query that only reads. DuckDB's parser gives a tree for SELECT alone, and the tree must not
- * call a function that writes (docs/decisions/0021-queries-by-their-tree.md). Throws SHARE_QUERY.
+ * call a function that writes (docs/decisions/0021-queries-by-their-tree.md). Throws QUERY_FAILED.
  */
 export async function readQuery(connection: DuckDBConnection, text: string): Promise<ReadQuery> {
   // DuckDB would run only the text before it, and not the text that was checked.
@@ -58,7 +58,7 @@ export async function readQuery(connection: DuckDBConnection, text: string): Pro
   return { sql, select, needed: (tables) => neededOf(tree, tables) };
 }
 
-/** Checks that data tests only read, since users write some of them. Throws SHARE_QUERY. */
+/** Checks that data tests only read, since users write some of them. Throws QUERY_FAILED. */
 export async function checkTests(connection: DuckDBConnection, { models, checks }: Modelling): Promise<void> {
   for (const { model, test, sql } of [...models.flatMap(planModelTests), ...checks])
     await readQuery(connection, sql).catch((cause: unknown) => {
@@ -74,7 +74,7 @@ export function queryError(error: unknown): LotlakeError {
     ? BY_NAME
     : (insteadOf(missing) ??
       'lotlake tables lists what there is; lotlake describe <table> lists its columns');
-  return new LotlakeError('SHARE_QUERY', message, { cause: error, hint });
+  return new LotlakeError('QUERY_FAILED', message, { cause: error, hint });
 }
 
 const BY_NAME =
@@ -87,7 +87,7 @@ export const failQuery = (error: unknown): never => {
 
 /** The error of a query that lotlake does not run. */
 export const refused = (message: string, hint?: string): LotlakeError =>
-  new LotlakeError('SHARE_QUERY', message, { outcome: 'usage', hint });
+  new LotlakeError('QUERY_FAILED', message, { outcome: 'usage', hint });
 
 /** Says why DuckDB's parser gives no tree of a text. */
 async function refusal(connection: DuckDBConnection, sql: string, tree: SqlTree): Promise<LotlakeError> {

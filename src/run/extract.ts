@@ -1,22 +1,21 @@
 import { killPoint } from '../config/kill-point.js';
+import { count } from '../config/printable.js';
 import { rows } from '../duck/session.js';
 import type { Source, WalkResult } from '../extract/page-sink.js';
 import { walkScroll } from '../extract/scroll.js';
 import { walk } from '../extract/walk.js';
 import { globRelation } from '../lake/files.js';
-import type { Changes } from '../land/changes.js';
 import { indexAbove } from '../land/fingerprints.js';
 import type { LandedPage } from '../land/page.js';
-import { endPass, noteHidden, type Pass, type PassManifest, syncPass } from '../land/pass.js';
+import { changePass, endPass, noteHidden, type Pass, readPass, syncPass } from '../land/pass.js';
 import { sinksOf } from '../land/sink.js';
-import { count } from '../query/printable.js';
+import { vehicleIds } from '../reconcile/record-fingerprints.js';
 import { enumerations } from '../service/contract/enumerations.js';
 import { isFailure } from '../service/errors.js';
 import { requests } from '../service/requests.js';
 import { streams } from '../service/streams.js';
-import { vehicleIds } from './fingerprints.js';
 import type { Job } from './job.js';
-import { progressOf } from './load-pass.js';
+import { landedPages, type OpenPass, progressOf } from './landed-pages.js';
 import { isScroll, probe } from './probe.js';
 
 /** One of the lists of a stream. */
@@ -32,55 +31,69 @@ export interface List {
 /** Parameters by the names of the service; flags are booleans. */
 export type RequestParameters = Readonly<Record<string, unknown>>;
 
-interface PassWalk {
-  readonly job: Job;
-  readonly pass: Pass;
+/** How the lists of a pass are requested. */
+export interface Lists {
+  /** Parameters of every request, without the page. */
   readonly parameters: RequestParameters;
-  readonly add: (page: LandedPage) => void;
   readonly lists: readonly List[];
-  readonly changes: Changes | undefined;
+}
+
+/**
+ * Yields the pages of a pass: those that an earlier run landed, then each that the walk over its lists lands. After the last
+ * page the pass is sealed. A pass that an earlier run sealed is only read.
+ */
+export async function* extract(job: Job, pass: OpenPass, requested: Lists): AsyncGenerator<LandedPage> {
+  yield* landedPages(job, pass);
+  if (pass.record.state === 'sealed') changePass(pass.folder, { run_id: job.runId });
+  else {
+    const report = progressOf(job, pass);
+    const isOneList = requested.lists.length === 1;
+    for await (const page of walkLists(job, pass, requested)) {
+      warnOfUnserved(job, pass, page);
+      warnOfOversized(job, pass, page);
+      report(page, isOneList ? page.lastPage : null);
+      yield page;
+    }
+  }
+  const { stream, complete, reason } = readPass(pass.folder).record;
+  if (reason !== null)
+    job.reporter.warn(
+      `the pass over ${streams[stream].path} ${complete ? 'does not prove all' : 'proves no absence'}: ${reason}`,
+    );
 }
 
 type Walked = WalkResult & { readonly list: List };
 
-/** Walks the lists of a pass to their end, lands their pages and seals it. */
-export async function walkPass(walking: PassWalk): Promise<PassManifest> {
-  const { job, pass, lists } = walking;
+/** Walks the lists of a pass to their end, and seals it. Yields each page once it is landed. */
+async function* walkLists(
+  job: Job,
+  pass: OpenPass,
+  { parameters, lists }: Lists,
+): AsyncGenerator<LandedPage, void> {
   const walked: Walked[] = [];
-  const { changes } = walking;
+  const { changes } = pass;
   const sinkOf = sinksOf(pass, { changes, mostRecordBytes: job.config.largestRecord << 20 });
-  const report = progressOf(job, pass);
-  if (lists.every((list) => list.source === undefined)) await watchSources(walking);
+  if (lists.every((list) => list.source === undefined)) await watchSources(job, pass);
   for (const list of lists) {
-    const sink = sinkOf(list.name);
-    const onPage = (page: LandedPage): void => {
-      walking.add(page);
-      warnOfUnserved(walking, page);
-      warnOfOversized(walking, page);
-      report(page, lists.length === 1 ? page.lastPage : null);
-    };
+    const asked = { ...parameters, ...list.parameters };
     try {
-      walked.push({ list, ...(await walkList(walking, list, { sink, onPage })) });
+      walked.push({ list, ...(yield* walkList(job, pass, list, asked, sinkOf(list.name))) });
     } catch (error) {
       const isLast = list === lists.at(-1) && walked.length === 0;
       if (!isFailure(error, 'SERVICE_SOURCE_REFUSED') || list.source === undefined || isLast) throw error;
       job.reporter.warn(`source ${list.source} is left out, and stays as the lake has it: ${error.message}`);
     }
   }
-  await watchSources(walking, sourcesOf(walked));
+  await watchSources(job, pass, sourcesOf(walked));
   killPoint('extract.list-walked');
   await syncPass(pass.folder);
-  const manifest = endPass(pass, { ...endOf(pass, walked), run_id: job.runId }, job.now());
+  endPass(pass, { ...endOf(pass, walked), run_id: job.runId }, job.now());
   killPoint('land.pass-sealed');
-  return manifest;
 }
 
 /** Says which records of a page did not come, and which ids lie around them. */
-function warnOfUnserved(
-  { job, pass }: PassWalk,
-  { page, unserved = [], unnamed, perPage }: LandedPage,
-): void {
-  const { path } = streams[pass.manifest.stream];
+function warnOfUnserved(job: Job, pass: Pass, { page, unserved = [], unnamed, perPage }: LandedPage): void {
+  const { path } = streams[pass.record.stream];
   const [low, high] = unnamed ?? [null, null];
   const around = `between ${low === null ? 'the beginning of the page' : `id ${low}`} and ${high === null ? 'its end' : `id ${high}`}`;
   for (const { position, error } of unserved)
@@ -90,8 +103,8 @@ function warnOfUnserved(
 }
 
 /** Says which records of a page are too large to be loaded. */
-function warnOfOversized({ job, pass }: PassWalk, { page, oversized = [] }: LandedPage): void {
-  const { path } = streams[pass.manifest.stream];
+function warnOfOversized(job: Job, pass: Pass, { page, oversized = [] }: LandedPage): void {
+  const { path } = streams[pass.record.stream];
   for (const { position, id, bytes } of oversized)
     job.reporter.warn(
       `${id === null ? `record ${position + 1}` : `id ${id}`} of ${path} (page ${page}) has ${count(bytes)} bytes, more than largestRecord allows (${job.config.largestRecord} MiB): it is rejected whole, and its vehicle stays as the lake has it; with LOTLAKE_LARGEST_RECORD=${Math.ceil(bytes / 2 ** 20)} the next run loads it`,
@@ -104,10 +117,9 @@ function warnOfOversized({ job, pass }: PassWalk, { page, oversized = [] }: Land
  * are requested one by one, a list that is refused from the start is left out.
  * @param among sources that were requested one by one; null if they were requested together
  */
-async function watchSources(walking: PassWalk, among: readonly number[] | null = null): Promise<void> {
-  const { job, pass } = walking;
-  if (pass.manifest.stream !== 'cars' || pass.manifest.kind !== 'full') return;
-  const more = noteHidden(pass.folder, await hiddenSources(walking, among));
+async function watchSources(job: Job, pass: Pass, among: readonly number[] | null = null): Promise<void> {
+  if (pass.record.stream !== 'cars' || pass.record.kind !== 'full') return;
+  const more = noteHidden(pass.folder, await hiddenSources(job, among));
   if (more.length === 0) return;
   job.reporter.warn(
     `the service refuses source ${more.join(', ')} to the key: its lots stay as the lake has them`,
@@ -120,19 +132,21 @@ function sourcesOf(walked: readonly Walked[]): number[] | null {
   return sources.length === 0 ? null : sources;
 }
 
-async function walkList(
-  { job, pass, parameters }: PassWalk,
+/** Walks one list. Yields each page once it is landed, and returns what the pages prove. */
+async function* walkList(
+  job: Job,
+  pass: Pass,
   list: List,
-  landing: Pick<Source<LandedPage>, 'sink' | 'onPage'>,
-): Promise<WalkResult> {
-  const stream = streams[pass.manifest.stream];
+  parameters: RequestParameters,
+  sink: Source<LandedPage>['sink'],
+): AsyncGenerator<LandedPage, WalkResult, void> {
+  const stream = streams[pass.record.stream];
   const endpoint = isScroll(job, stream) ? requests.carsScroll : stream.request;
-  const request = endpoint.from({ ...parameters, ...list.parameters });
-  const shared = { client: job.client(), ...request, ...landing, signal: job.signal };
-  if (isScroll(job, stream)) return walkScroll(shared);
-  const isFeed = stream.name === 'cars' && pass.manifest.kind === 'full';
+  const shared = { client: job.client(), ...endpoint.from(parameters), sink, signal: job.signal };
+  if (isScroll(job, stream)) return yield* walkScroll(shared);
+  const isFeed = stream.name === 'cars' && pass.record.kind === 'full';
   const isKnownBetween = isFeed ? await knownVehicles(job, list.source) : undefined;
-  return walk({
+  return yield* walk({
     ...shared,
     concurrency: job.config.concurrency,
     ascending: stream.ascending,
@@ -144,10 +158,10 @@ async function walkList(
  * Whether the list of a window moved between the runs that walked it, so that a record may have slipped into a page that
  * was landed before. Full passes notice that when they read borders again.
  */
-function hasMoved({ manifest, pages }: Pass, walked: readonly Walked[]): boolean {
+function hasMoved({ record, pages }: Pass, walked: readonly Walked[]): boolean {
   const totals = new Map(walked.map(({ list, total }) => [list.name, total]));
   const isSame = ({ list, total }: LandedPage): boolean => total !== null && total === totals.get(list);
-  return manifest.kind === 'window' && !pages.every(isSame);
+  return record.kind === 'window' && !pages.every(isSame);
 }
 
 const MOVED = 'the list moved while the pass stood still; the next window covers it';
@@ -155,7 +169,7 @@ const MOVED = 'the list moved while the pass stood still; the next window covers
 /** What the walks over all lists prove together. A window with any doubt is incomplete, and the next window covers it. */
 function endOf(pass: Pass, walked: readonly Walked[]): Omit<Parameters<typeof endPass>[1], 'run_id'> {
   const isComplete = ({ complete, reason }: WalkResult): boolean =>
-    complete && (pass.manifest.kind === 'full' || reason === null);
+    complete && (pass.record.kind === 'full' || reason === null);
   const isOneByOne = sourcesOf(walked) !== null;
   const totals = walked.map(({ total }) => total);
   const proven = hasMoved(pass, walked)
@@ -197,7 +211,7 @@ async function knownVehicles(
  * Sources with active lots in the lake that the service refuses to the key at this moment. Sends one small request for each
  * source in the lake. Vehicles come without the lots of a refused source, as if the lots had left.
  */
-async function hiddenSources({ job }: PassWalk, among: readonly number[] | null): Promise<number[]> {
+async function hiddenSources(job: Job, among: readonly number[] | null): Promise<number[]> {
   const snapshot = job.base?.folder;
   if (snapshot === undefined) return [];
   const candidates = among ?? Object.keys(enumerations.domain);

@@ -2,20 +2,20 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { load } from 'js-yaml';
 import { z } from 'zod';
 import { packageFile } from '../config/package-root.js';
+import { printable } from '../config/printable.js';
 import type { Manifest, ManifestTable } from '../lake/manifest.js';
 import { ownColumns } from '../lake/schema.js';
-import { type LakeTable, lakeTables, ownTables } from '../lake/tables.js';
+import { type LakeTable, lakeTables, systemTables } from '../lake/tables.js';
 import { sourceOf } from '../load/column-places.js';
 import { nodeAt } from '../load/types.js';
 import { RECORDS } from '../load/views.js';
-import type { Layer, Model } from '../model/model-files.js';
-import { modellingOf } from '../model/own-models.js';
-import { withReferences } from '../model/references.js';
-import { planModelTests } from '../model/test-sql.js';
-import { printable } from '../query/printable.js';
 import { enumerations, reportKeys } from '../service/contract/enumerations.js';
 import type { ContractNode } from '../service/contract/node.js';
 import { streams } from '../service/streams.js';
+import type { Layer, Model } from './model-files.js';
+import { modellingOf } from './own-models.js';
+import { withReferences } from './references.js';
+import { planModelTests } from './test-sql.js';
 
 /** A column as people read about it. */
 export interface ColumnEntry {
@@ -62,11 +62,10 @@ export function dictionary(contents: Contents): TableEntry[] {
     const stored = contents.tables[table.name];
     return entryOf('table', table, stored, columnsOf(table, stored));
   });
-  const own = ownTables.map(({ partition, ...table }): TableEntry => {
+  const own = systemTables.map(({ partition, ...table }): TableEntry => {
     const stored = contents.tables[table.name];
-    const partitioned = partition !== undefined;
     const columns = [...table.columns, ...monthsOf(partition, stored)];
-    return { ...table, ...{ partitioned, kind: 'table', rows: stored?.rows ?? 0, columns } };
+    return { ...table, kind: 'table', rows: stored?.rows ?? 0, columns };
   });
   const published = modellingOf(contents).models.filter(({ exists }) => exists !== 'none');
   const marts = published.map((model) => {

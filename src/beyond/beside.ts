@@ -1,0 +1,12 @@
+import type { Beside } from '../run/beside.js';
+
+/** Observers of runs, and Iceberg metadata. Each is loaded when a run needs it. */
+export const beside: Beside = {
+  observe: async (options) => (await import('../notify/observers.js')).openObservers(options),
+  async describe(connection, snapshots) {
+    const { writeLocalMetadata } = await import('../iceberg/local.js');
+    const { dictionary } = await import('../model/dictionary.js');
+    const last = snapshots.at(-1);
+    if (last !== undefined) await writeLocalMetadata(connection, snapshots, dictionary(last.manifest));
+  },
+};

@@ -1,0 +1,40 @@
+import { driftIn } from '../lake/drift.js';
+import { globRelation } from '../lake/files.js';
+import type { LandedPage } from '../land/page.js';
+import { readPass } from '../land/pass.js';
+import type { DriftReport } from '../load/drift.js';
+import { type DatedDrift, type LoadedPass, Loader } from '../load/loader.js';
+import type { Job } from './job.js';
+import type { OpenPass } from './landed-pages.js';
+
+/**
+ * Stages the records of a pass while its pages come. Throws LoadError, and the error that ends the pages; then what was
+ * staged of the pass is left behind.
+ */
+export async function load(job: Job, pass: OpenPass, pages: AsyncIterable<LandedPage>): Promise<LoadedPass> {
+  const { folder, changes } = pass;
+  const loader = new Loader({ ...job, pass, changes, warn: job.reporter.warn });
+  try {
+    for await (const page of pages) loader.add(page);
+    const staged = await loader.finish();
+    // The pages have ended, so that the pass is sealed.
+    const { record } = readPass(folder);
+    const loaded = { folder, record, ...staged, drift: await dated(job, staged.drift), changes };
+    job.recorder.loaded(loaded);
+    return loaded;
+  } catch (error) {
+    await loader.stop();
+    throw error;
+  }
+}
+
+/** Adds to unknown members the run that first reported each. */
+async function dated({ base, session }: Job, found: readonly DriftReport[]): Promise<readonly DatedDrift[]> {
+  if (found.length === 0) return [];
+  const passes = base === undefined ? undefined : globRelation(base.folder, 'passes', false);
+  const known = passes === undefined ? [] : await driftIn(session.connection, passes);
+  return found.map((member) => {
+    const first = known.find(({ stream, path }) => stream === member.stream && path === member.path);
+    return { ...member, since: first?.run_id ?? null };
+  });
+}
