@@ -56,6 +56,7 @@ async function extractPass(job: Job, name: StreamName, request: StreamRequest): 
         pass.manifest.state === 'sealed'
           ? changePass(pass.folder, { run_id: job.runId })
           : await walkPass({ job, pass, parameters, add, lists, changes });
+      // If a complete full pass has no reason, what it lacks is absent. A reason names what even a complete one does not prove.
       if (manifest.reason !== null)
         job.reporter.warn(
           `the pass over ${stream.path} ${manifest.complete ? 'does not prove all' : 'proves no absence'}: ${manifest.reason}`,
