@@ -23,6 +23,8 @@ interface Manner {
   readonly hidden?: readonly number[];
   /** Whether the key lacked them for a part of the pass only, which showed every other vehicle. */
   readonly isPartly?: boolean;
+  /** Whether the run does not notice that the key lacks them: the pass shows nothing of them. */
+  readonly isUnnoticed?: boolean;
   /** Sources that are asked for one by one. */
   readonly sources?: readonly number[];
   /** Whether a record may have been missed beside each vehicle whose id this divides. */
@@ -36,7 +38,7 @@ interface Manner {
 const MANNERS: readonly Manner[] = [
   {},
   { kind: 'window' },
-  {},
+  { hidden: [12], isUnnoticed: true },
   { hidden: [1] },
   { hidden: [3], isPartly: true },
   { sources: [3, 12] },
@@ -91,6 +93,7 @@ function look(world: World, now: number, since: number, who: number, manner: Man
     kind = 'full',
     hidden = [],
     isPartly = false,
+    isUnnoticed = false,
     sources,
     openAt,
     isUnproven = false,
@@ -123,7 +126,14 @@ function look(world: World, now: number, since: number, who: number, manner: Man
   const records = found.flatMap(({ list, entry }) => (entry === undefined ? [] : [{ list, entry }]));
   const broken = records.filter(({ entry }) => entry.broken).map(({ entry }) => shown(entry.vehicle));
   return {
-    ...{ seenAt: new Date(now).toISOString(), kind, guard, sources, hidden, rejects: [] },
+    ...{
+      seenAt: new Date(now).toISOString(),
+      kind,
+      guard,
+      sources,
+      hidden: isUnnoticed ? [] : hidden,
+      rejects: [],
+    },
     delivered: records
       .filter(({ entry }) => !entry.broken)
       .map(({ list, entry }) => ({ list, vehicle: structuredClone(shown(entry.vehicle)) })),
