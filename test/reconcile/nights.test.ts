@@ -51,6 +51,8 @@ const MANNERS: readonly Manner[] = [
   { sources: [1, 3, 12], hidden: [12] },
 ];
 
+const DAY = 86_400_000;
+
 /** What happens most: lots leave the feed in every way, and some come back. */
 const OFTEN = [
   ...([
@@ -144,8 +146,11 @@ function look(world: World, now: number, since: number, who: number, manner: Man
       openAt === undefined
         ? []
         : [...world.left.keys()].filter((id) => id % openAt === 0).map((id) => [id - 1, id + 1] as const),
+    // It reaches further back than the last pass, so it also names lots that were seen since.
     archive:
-      kind === 'lookup' ? [] : world.archive.filter(({ archived_at }) => Date.parse(archived_at) >= since),
+      kind === 'lookup'
+        ? []
+        : world.archive.filter(({ archived_at }) => Date.parse(archived_at) >= now - 5 * DAY),
   };
 }
 
@@ -176,11 +181,11 @@ async function tell(seed: number, nights: number): Promise<Record<string, number
     runs: new Map(),
     fingerprints: new Map(),
   };
-  let since = now - 86_400_000;
+  let since = now - DAY;
   for (const [i, what] of [[], ...happenings(seed, nights)].entries()) {
     const manner = i === 0 ? {} : (MANNERS[(i - 1) % MANNERS.length] ?? {});
     for (const one of what) happen(world, one, now + 3_600_000);
-    now += 86_400_000;
+    now += DAY;
     const evidence = look(world, now, since, seed + i, manner);
     const { allowShrink = false } = manner;
     const verdict = learn(state.known, allowShrink ? { ...evidence, guard: 1 } : evidence);
