@@ -9,13 +9,34 @@ import { streamNames } from '../service/streams.js';
 /** How the files of a table lie in folders: by source, and by the month of a column. */
 const partition = z.strictObject({ domain_id: z.literal(true), month: z.string() }).optional();
 
+/** Paths by column; one path need not be a list. */
+const pathsByColumn = z
+  .record(z.string(), z.union([z.string().transform((path) => [path]), z.array(z.string())]))
+  .default({});
+
 /** What `sql/flatten/<table>.yml` says of a lake table. */
 const definition = z.strictObject({
   description: z.string(),
   grain: z.string(),
   stream: z.enum(streamNames),
-  /** Path of the contract that one row comes from; empty for the record itself. */
-  from: z.string(),
+  /**
+   * Path of the contract that one row comes from; empty for the record itself. If there are several, each has the texts
+   * of the columns that tell their rows apart.
+   */
+  from: z.union([
+    z.string().transform((path): Record<string, Record<string, string>> => ({ [path]: {} })),
+    z.record(z.string(), z.record(z.string(), z.string())),
+  ]),
+  /**
+   * Members of the row that fill a column, as paths below `from`; an empty list if none does. A column that is not named
+   * here is filled by the member of its name: `odometer_km` by `odometer.km`.
+   */
+  members: pathsByColumn,
+  /**
+   * Members of the record, or of an object around the row, that fill a column, as paths of the contract. A path that ends
+   * in `[]` stands for the position in that list. `month` is the partition, if no column of the row gives it.
+   */
+  parents: pathsByColumn,
   key: z.array(z.string()).nonempty(),
   /** Owner of the rows: if a delivery of the owner lacks a row, the row is gone. */
   owner: z.enum([
@@ -35,8 +56,6 @@ const definition = z.strictObject({
   partition,
   /** For rows of several kilobytes: rows per file, which are sorted in memory. Such tables are staged by partition. */
   wide: z.int().positive().optional(),
-  /** Sources of columns whose name does not give it: paths below the entity of a row. */
-  sources: z.record(z.string(), z.array(z.string())).default({}),
   sort: z.array(z.string()).nonempty(),
   /** Descriptions of columns that the contract does not describe. */
   columns: z.record(z.string(), z.string()).default({}),

@@ -1,40 +1,43 @@
 import type { TableSchema } from '../lake/schema.js';
 import type { LakeTable } from '../lake/tables.js';
-import type { ContractNode } from '../service/contract/node.js';
+import { type ContractNode, walkContract } from '../service/contract/node.js';
 import { type Stream, streams } from '../service/streams.js';
 import { entitiesOf, nodeAt } from './types.js';
 
-/** Columns whose value comes from a parent, with its place in the contract. */
-const HANDED: Readonly<Record<string, string>> = { vehicle_id: 'id', lot_id: 'lots[].id' };
-
-/** The place that fills a column. The column's name is its path below the entity `from`, with `_` for `.`. */
-export function sourceOf(table: LakeTable, column: string, from = table.from): ContractNode | undefined {
+/**
+ * Paths of the contract that fill a column in the rows of a table that come from one entity, the main one first; none if
+ * no record has its value. A path that ends in `[]` stands for the position in that list. `sql/flatten/<table>.yml` names
+ * them (see `members` and `parents` there), or else the column is named after its path.
+ * @param entity path of an entity that the table comes from, such as `lots[]`
+ */
+export function membersBehind(table: LakeTable, column: string, entity: string): readonly string[] {
   const { contract } = streams[table.stream];
-  const entity = nodeAt(contract, from);
-  if (entity === undefined) return undefined;
-  // An empty list of sources means that the value comes from a parent.
-  const direct = table.sources[column]?.length === 0 ? undefined : below(entity, column);
-  if (direct !== undefined || !column.endsWith('_id')) return direct;
-  const handed = HANDED[column];
-  if (handed !== undefined && table.stream === 'cars') return nodeAt(contract, handed);
-  const report = nodeAt(contract, topOf(from));
-  const names = [column, `vehicle_ref_${column}`, column.replace(/_id$/, '.id')];
-  const inherited = report === undefined ? [] : names.map((name) => below(report, name));
-  return [...inherited, entity.members.get('id')].find((node) => node !== undefined);
+  const members = table.members[column];
+  if (members !== undefined)
+    return members
+      .map((path) => (entity === '' ? path : `${entity}.${path}`))
+      .filter((path) => nodeAt(contract, path) !== undefined);
+  const parents = table.parents[column];
+  if (parents !== undefined)
+    return parents.filter((path) => !path.includes('[]') || isIn(entity, lastListOf(path)));
+  if (column === 'position') return [entity];
+  const named = namedMembers(contract, entity).get(column);
+  return named === undefined ? [] : [named];
 }
 
-/** The lot or report that a path lies in: `lots[]` of `lots[].prices[]`. */
-const topOf = (path: string): string => `${path.split('[]')[0] ?? ''}[]`;
+/** The innermost list that a path leads through: `lots[]` of `lots[].domain.id`. */
+const lastListOf = (path: string): string => path.slice(0, path.lastIndexOf('[]') + 2);
 
-function below(node: ContractNode, column: string): ContractNode | undefined {
-  const exact = node.members.get(column);
-  if (exact !== undefined) return exact;
-  for (const member of node.members.values()) {
-    if (!column.startsWith(`${member.name}_`)) continue;
-    const found = below(member, column.slice(member.name.length + 1));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** The members of an entity, but not of a list in it, by the column that is named after each. */
+function namedMembers(contract: ContractNode, entity: string): ReadonlyMap<string, string> {
+  const start = entity === '' ? 0 : entity.length + 1;
+  const row = nodeAt(contract, entity);
+  const inside = row === undefined ? [] : [...walkContract(row)].map(({ path }) => path);
+  return new Map(
+    inside
+      .filter((path) => path.length > start && !path.slice(start).includes('[]'))
+      .map((path) => [path.slice(start).replaceAll('.', '_'), path]),
+  );
 }
 
 /** Columns that are filled in the rows of one table, cut from one entity of a record. */
@@ -43,8 +46,15 @@ export interface FilledColumns {
   /** Path of the entity, such as `lots[]`. */
   readonly entity: string;
   readonly columns: readonly string[];
-  /** The key columns of the table with the paths that fill them; undefined for positions. */
-  readonly key: readonly (readonly [column: string, path: string | undefined])[];
+  /** What the columns of the key hold. */
+  readonly key: readonly KeyPart[];
+}
+
+/** A column of a key: filled by the member at a path (by a position, if the path ends in `[]`), or always the same text. */
+interface KeyPart {
+  readonly column: string;
+  readonly path: string | undefined;
+  readonly text: string | undefined;
 }
 
 /** The columns that the places of a contract fill. */
@@ -55,9 +65,7 @@ export function columnPlaces({ name, contract }: Stream, schemas: Iterable<Table
   const entities = entitiesOf(contract).map(({ path }) => path);
   const own = [...schemas].filter(({ table }) => table.stream === name);
   const cut = own.flatMap((schema) =>
-    entities
-      .filter((entity) => schema.table.sql.includes(entity === '' ? 'from records' : `from "${entity}"`))
-      .map((entity) => rowsOf(schema, entity)),
+    Object.entries(schema.table.from).map(([entity, texts]) => rowsOf(schema, entity, texts)),
   );
   const keys = cut.flatMap(({ table, filled }) => filled.filter(({ column }) => table.key.includes(column)));
   const rowsWith = (isFilling: (source: string) => boolean): FilledColumns[] =>
@@ -89,15 +97,19 @@ export function columnPlaces({ name, contract }: Stream, schemas: Iterable<Table
 }
 
 /** The places that fill the columns and the key of a table, in its rows from one entity. */
-function rowsOf({ table, content }: TableSchema, entity: string) {
-  const placesOf = (column: string): readonly string[] => placesOfColumn(table, column, entity);
+function rowsOf({ table, content }: TableSchema, entity: string, texts: Readonly<Record<string, string>>) {
   const names = content.map(({ name }) => name);
-  const columns = [...new Set([...names, ...Object.keys(table.sources)])];
-  const filled = columns.flatMap((column) => placesOf(column).map((source) => ({ column, source })));
-  // These tables are partitioned by the month of their lot or report.
-  if (table.partition?.month === '_month_at')
-    filled.push({ column: 'month', source: `${topOf(entity)}.created_at` });
-  return { table, entity, names, filled, key: table.key.map((part) => [part, placesOf(part)[0]] as const) };
+  const columns = [...new Set([...names, ...Object.keys({ ...table.members, ...table.parents })])];
+  const filled = columns.flatMap((column) =>
+    membersBehind(table, column, entity)
+      .filter((source) => !source.endsWith('[]'))
+      .map((source) => ({ column, source })),
+  );
+  const key = table.key.map((column): KeyPart => {
+    const [path] = membersBehind(table, column, entity);
+    return { column, path, text: texts[column] };
+  });
+  return { table, entity, names, filled, key };
 }
 
 /** Caches the results of a function by path, because a record may have a million bad values. */
@@ -112,19 +124,7 @@ function cachedByPath<T>(compute: (path: string) => T): (path: string) => T {
   };
 }
 
-function placesOfColumn(table: LakeTable, column: string, entity: string): readonly string[] {
-  const given = table.sources[column];
-  if (given !== undefined) return given.map((path) => (entity === '' ? path : `${entity}.${path}`));
-  // The date of a report also fills its local time, cut to the precision of the row, and its offset.
-  const date = column.replace(/_(?:local|offset)$/, '');
-  const isLocal = column.endsWith('_local');
-  const source = sourceOf(table, date, entity);
-  const precision = isLocal
-    ? nodeAt(streams[table.stream].contract, entity)?.members.get('date_precision_key')
-    : undefined;
-  return [source, precision].flatMap((node) => (node === undefined ? [] : [node.path]));
-}
-
+/** Whether a path leads to a place or into it. */
 function isIn(path: string, other: string): boolean {
   return path === other || path.startsWith(`${other}.`) || path.startsWith(`${other}[`);
 }

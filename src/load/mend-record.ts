@@ -222,9 +222,11 @@ function entityOf(path: RecordPath, { entities }: ColumnPlaces): RecordPath {
 
 function rowKey({ record, places }: Checked, path: RecordPath, key: FilledColumns['key']): string {
   const own = entityOf(path, places);
-  const entries = key.map(([column, source]): [string, unknown] => {
-    if (source !== undefined) return [column, plainKey(valueAt(record, pathInRow(own, source)))];
-    return [column, partOfKey(column, own)];
+  const entries = key.map(({ column, path: source, text }): [string, unknown] => {
+    if (source === undefined) return [column, text ?? null];
+    const at = pathInRow(own, source);
+    const last = at.at(-1);
+    return [column, typeof last === 'number' ? last + 1 : plainKey(valueAt(record, at))];
   });
   return JSON.stringify(Object.fromEntries(entries));
 }
@@ -237,17 +239,6 @@ function plainKey(value: unknown): unknown {
   } catch {
     return null;
   }
-}
-
-/** Value of a key column that no member of the record fills; the path of the row gives it. */
-function partOfKey(column: string, row: RecordPath): string | number | null {
-  const lists = row.filter((step) => typeof step === 'string');
-  if (column === 'report_type') return lists[0] === 'inspections' ? 'inspection' : 'history';
-  if (column === 'media_type') return lists.at(-1) === 'files' ? 'file' : 'media';
-  const list =
-    column === 'position' ? row.length - 2 : row.indexOf(`${column.slice(0, -'_position'.length)}s`);
-  const position = row[list + 1];
-  return typeof position === 'number' ? position + 1 : null;
 }
 
 /** Path to a place of the contract in a record, with the list positions of a row. */

@@ -6,7 +6,7 @@ import { printable } from '../config/printable.js';
 import type { Manifest, ManifestTable } from '../lake/manifest.js';
 import { ownColumns } from '../lake/schema.js';
 import { type LakeTable, lakeTables, systemTables } from '../lake/tables.js';
-import { sourceOf } from '../load/column-places.js';
+import { membersBehind } from '../load/column-places.js';
 import { nodeAt } from '../load/types.js';
 import { RECORDS } from '../load/views.js';
 import { enumerations, reportKeys } from '../service/contract/enumerations.js';
@@ -23,7 +23,7 @@ export interface ColumnEntry {
   readonly type: string;
   readonly description: string;
   readonly unit?: string | undefined;
-  /** Path in the feed; undefined if the column does not come from there. */
+  /** Path in the feed, or several with commas; undefined if the column does not come from there. */
   readonly source?: string | undefined;
   /** Set if its texts may name hosts, URLs or folders, which an export leaves out unless it is named. */
   readonly internal?: true;
@@ -99,32 +99,37 @@ function monthsOf(partition: LakeTable['partition'], stored: Described | undefin
 
 function columnsOf(table: LakeTable, stored: Described | undefined): ColumnEntry[] {
   const columns = (stored?.columns ?? []).filter(({ name }) => name !== 'month');
-  const described = columns.map((column) => ({ ...column, ...describeColumn(table, column.name) }));
+  const described = columns.map((column) => ({ ...column, ...describeColumn(table, column) }));
   return [...described, ...monthsOf(table.partition, stored)];
 }
 
-/** Describes a column by its place in the contract; see `sourceOf`. */
+/** Describes a column by the members that fill it. */
 function describeColumn(
   table: LakeTable,
-  column: string,
+  column: Pick<ColumnEntry, 'name' | 'type'>,
 ): Pick<ColumnEntry, 'description' | 'unit' | 'source'> {
-  for (const ending of ['_local', '_offset']) {
-    const date = column.endsWith(ending) ? column.slice(0, -ending.length) : '';
-    const source = sourceOf(table, date)?.path;
-    const description = OWN_COLUMNS[ending]?.replaceAll('{date}', date) ?? '';
-    if (source !== undefined) return { description, source };
-  }
-  const isOwn = ownColumns(table).some((own) => own.name === column);
-  // The record may have a member of that name too, which reconcile reads.
-  const node = isOwn
-    ? nodeAt(streams[table.stream].contract, table.from)?.members.get(column)
-    : sourceOf(table, column);
-  const own = isOwn || node === undefined ? OWN_COLUMNS[column] : undefined;
-  const position = column.endsWith('position') ? 'Position in the list of the feed, from 1.' : undefined;
+  const { name } = column;
+  const entities = Object.keys(table.from);
+  // Rows from several lists: the member has the same name and meaning in each list that has it.
+  const [found = []] = entities
+    .map((entity) => membersBehind(table, name, entity))
+    .filter((paths) => paths.length > 0);
+  const paths = found.filter((path) => !path.endsWith('[]'));
+  const source = paths.join(', ') || undefined;
+  const ending = ['_local', '_offset'].find((each) => name.endsWith(each) && name in table.members) ?? '';
+  const date = name.slice(0, -ending.length);
+  if (ending !== '') return { description: OWN_COLUMNS[ending]?.replaceAll('{date}', date) ?? '', source };
+  const [first] = paths;
+  const node = first === undefined ? undefined : nodeAt(streams[table.stream].contract, first);
+  const isOwn = node === undefined || ownColumns(table).some((each) => each.name === name);
+  const own = isOwn ? OWN_COLUMNS[name] : undefined;
+  const position = paths.length < found.length ? 'Position in the list of the feed, from 1.' : undefined;
+  // A flag that is derived from a reading has no unit.
+  const isFlag = column.type === 'BOOLEAN';
   return {
-    description: table.columns[column] ?? own ?? position ?? `${node?.description ?? ''}${knownValues(node)}`,
-    unit: node?.unit ?? (node?.duckdb === 'TIMESTAMPTZ' ? 'UTC' : undefined),
-    source: node?.path,
+    description: table.columns[name] ?? own ?? position ?? `${node?.description ?? ''}${knownValues(node)}`,
+    unit: isFlag ? undefined : (node?.unit ?? (node?.duckdb === 'TIMESTAMPTZ' ? 'UTC' : undefined)),
+    source,
   };
 }
 

@@ -56,6 +56,12 @@ export const definition = z.strictObject({
   tests: z.array(modelTest).default([]),
 });
 
+/** The .yml of a model of lotlake. */
+const bundledDefinition = definition.extend({
+  /** Set for the one model whose prices lotlake fits once it is computed: the results are the database `fit`. */
+  fitted: z.literal(true).optional(),
+});
+
 /** The .yml of a seed also has the type of each column. */
 const seedDefinition = definition.extend({
   columns: z.record(z.string(), column.extend({ type: z.string() })),
@@ -96,7 +102,9 @@ export type Model = Readonly<z.output<typeof definition>> & {
   /** The layer of a model of lotlake. */
   readonly layer?: Layer;
   readonly isSeed?: boolean;
-  /** Whether its SELECT reads the database `fit`, which lotlake fits to price_inputs; only DuckDB computes such a model. */
+  /** Whether lotlake fits its prices once it is computed, see {@link fittedModel}. */
+  readonly fitted?: true | undefined;
+  /** Whether its SELECT reads the database `fit`; only DuckDB computes such a model. */
   readonly isFitted?: boolean;
   /** Whether it is a model of the user. */
   readonly isOwn?: boolean;
@@ -122,12 +130,15 @@ export function readModels(): readonly Model[] {
   return own;
 }
 
+/** Name of the mart whose prices lotlake fits. A SELECT that reads the database `fit` depends on it. */
+export const fittedModel = (): string => readModels().find(({ fitted }) => fitted)?.name ?? '';
+
 /** The models of a layer. */
 export function readLayer(layer: Layer): readonly Model[] {
   const models =
     layer === 'seeds'
       ? namesIn(seedsFolder, '.csv').map((name) => readSeed(name))
-      : readModelsOf(join(modelsFolder, layer));
+      : readModelsOf(join(modelsFolder, layer), bundledDefinition);
   return models.map((model) => ({ ...model, layer }));
 }
 
@@ -135,8 +146,8 @@ export function readLayer(layer: Layer): readonly Model[] {
  * Reads the models of a folder, each `<name>.sql` with `<name>.yml`, sorted by name. Throws MODEL_DEFINITION with the
  * file and the place in it that is not valid.
  */
-export const readModelsOf = (folder: string): readonly Model[] =>
-  namesIn(folder, '.sql').map((name) => readModel(folder, name));
+export const readModelsOf = (folder: string, schema: typeof definition = definition): readonly Model[] =>
+  namesIn(folder, '.sql').map((name) => readModel(folder, name, schema));
 
 /** The models that come with lotlake do not change while a process runs. */
 let own: readonly Model[] | undefined;
@@ -183,10 +194,10 @@ function namesIn(folder: string, extension: string): readonly string[] {
   );
 }
 
-function readModel(folder: string, name: string): Model {
+function readModel(folder: string, name: string, schema: typeof definition): Model {
   const sql = readFileSync(join(folder, `${name}.sql`), 'utf8').trim();
   const isFitted = /\b(from|join) fit\./.test(sql);
-  return { name, sql, isFitted, ...readDefinition(join(folder, `${name}.yml`), definition) };
+  return { name, sql, isFitted, ...readDefinition(join(folder, `${name}.yml`), schema) };
 }
 
 /** @param folder where its CSV file is */

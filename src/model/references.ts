@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../config/lotlake-error.js';
 import { literal, row } from '../duck/session.js';
+import { fittedModel } from './model-files.js';
 
 /** A node of DuckDB's parse tree. */
 type SqlNode = Readonly<Record<string, unknown>>;
@@ -22,9 +23,6 @@ export async function treeOf(connection: DuckDBConnection, sql: string): Promise
 /** The model with the settings of the run, which functions of the models read. */
 export const SETTINGS = 'dim_settings';
 
-/** The mart whose prices are fitted. A SELECT that reads the database `fit` depends on it. */
-export const FITTED = 'price_inputs';
-
 /**
  * Names of the tables and views that a SELECT reads, lower case, sorted, without its CTEs. They need not exist.
  * Throws MODEL_FAILED, naming the model, if the SQL is not one SELECT.
@@ -38,7 +36,7 @@ export async function referencesOf(
     const reason = error_message ?? `it holds ${statements.length} statements`;
     throw new LotlakeError('MODEL_FAILED', `model ${model.name} is not one SELECT: ${reason}`);
   }
-  const names = namesIn(statements).map((name) => (name.startsWith('fit.') ? FITTED : name));
+  const names = namesIn(statements).map((name) => (name.startsWith('fit.') ? fittedModel() : name));
   return [...new Set(names)].sort();
 }
 

@@ -13,7 +13,7 @@ import { createFunctions } from './functions.js';
 import { type MartSnapshot, martOptions } from './mart-files.js';
 import { type Model, modelFailed, readModels } from './model-files.js';
 import { fitPrices } from './pricing/fit-prices.js';
-import { FITTED, SETTINGS, withReferences } from './references.js';
+import { SETTINGS, withReferences } from './references.js';
 
 /** How models are run, and where they are written. */
 export interface RunModelsOptions {
@@ -181,7 +181,7 @@ async function runModel(
     await connection.run(viewOn(target, { name, partitioned: false }));
     if (name === SETTINGS) await createFunctions(connection, 'enough');
     // Its scratch file lies in the folder of the mart, and is removed with it after a kill.
-    if (name === FITTED) await fitPrices(connection, folder);
+    if (model.fitted) await fitPrices(connection, folder);
     killPoint('model.mart-written');
     return made({ rows: count });
   } catch (error) {

@@ -1,7 +1,6 @@
 import type { LotlakeError } from '../config/lotlake-error.js';
 import { unknownName } from '../config/nearest.js';
-import type { Model } from './model-files.js';
-import { FITTED } from './references.js';
+import { fittedModel, type Model } from './model-files.js';
 import type { ModelNode } from './run-models.js';
 
 /**
@@ -27,7 +26,7 @@ export function selectModels<M extends ModelNode & Pick<Model, 'isFitted' | 'exi
   }
   const isView = (name: string) =>
     models.some((model) => model.name === name && (model.exists ?? 'file') !== 'file');
-  if (models.some(({ name, isFitted }) => isFitted && found.has(name))) found.add(FITTED);
+  if (models.some(({ name, isFitted }) => isFitted && found.has(name))) found.add(fittedModel());
   for (const name of found) for (const read of reads(name)) if (isView(read)) found.add(read);
   return models.filter(({ name }) => found.has(name));
 }

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { packageFile } from '../config/package-root.js';
 import { type Row, rows } from '../duck/session.js';
-import { readModels } from '../model/model-files.js';
+import { withReferences } from '../model/references.js';
 
 const readSql = (query: string): string => packageFile(`sql/${query}.sql`);
 
@@ -12,9 +12,12 @@ export const ask = (
   values?: Parameters<typeof rows>[2],
 ): Promise<Row[]> => rows(connection, readSql(query), values);
 
-/** Tables and marts that query files of `sql` read. Of the tables, it knows `runs`, `passes`, `lots` and `vehicles`. */
-export function tablesOf(queries: readonly string[]): string[] {
-  const known = ['runs', 'passes', 'lots', 'vehicles', ...readModels().map(({ name }) => name)];
-  const read = queries.flatMap((query) => readSql(query).match(/(?<=\b(from|join) )\w+/g) ?? []);
-  return known.filter((name) => read.includes(name));
+/** Tables and marts that query files of `sql` read, each once. DuckDB parses the files. */
+export async function tablesOf(
+  connection: DuckDBConnection,
+  queries: readonly string[],
+): Promise<readonly string[]> {
+  const selects = queries.map((query) => ({ name: query, sql: readSql(query) }));
+  const read = await withReferences(connection, selects);
+  return [...new Set(read.flatMap(({ references }) => references))].sort();
 }

@@ -222,8 +222,15 @@ function stateSql({ table, content, state }: TableSchema): string {
   )`;
 }
 
-/** Holds the run if a source would lose an implausible share of its active lots at once. */
-async function guardShrink({ connection, allowShrink, shrinkGuard }: MergeContext): Promise<string[]> {
+/**
+ * Holds the run if a source would lose an implausible share of its active lots at once (the rule `shrink`). Returns a
+ * warning if `allowShrink` lets it pass; else throws RECONCILE_SHRINK.
+ */
+export async function guardShrink({
+  connection,
+  allowShrink,
+  shrinkGuard,
+}: Pick<MergeContext, 'connection' | 'allowShrink' | 'shrinkGuard'>): Promise<string[]> {
   const over = await rows(connection, 'from run.shrink where is_over order by domain_id');
   if (over.length === 0) return [];
   const shares = over

@@ -18,7 +18,10 @@ export type Rule = Readonly<z.output<typeof definition>> & { readonly name: stri
 
 const folder = join(packageRoot, 'sql', 'reconcile');
 
-/** The rules in the order in which they are read. */
+/**
+ * The rules by number. The numbers are the order in which people read them: a rule reads only rules with lower numbers. A run
+ * applies them as `reconcile.ts` and the files beside it call them.
+ */
 export const rules: readonly Rule[] = readdirSync(folder)
   .filter((file) => file.endsWith('.sql'))
   .sort()

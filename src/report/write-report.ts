@@ -50,12 +50,16 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
 
 /** Makes one HTML document of the published snapshot and the headline of the snapshot before it. */
 function readPage(config: Config, dictionary: string | undefined): Promise<string> {
-  const tables = unique([
-    'runs',
-    'passes',
-    ...tablesOf([...QUERIES, ...specQueries].map((name) => `report/${name}`)),
-  ]);
-  return readLake(config, { named: tables.join(' ') }, async ({ manifest, session: { connection } }) => {
+  let tables: readonly string[] = [];
+  const named = async (connection: DuckDBConnection) => {
+    const read = await tablesOf(
+      connection,
+      [...QUERIES, ...specQueries].map((name) => `report/${name}`),
+    );
+    tables = unique(['runs', 'passes', ...read]);
+    return { needed: (names: readonly string[]) => names.filter((name) => tables.includes(name)) };
+  };
+  return readLake(config, { named }, async ({ manifest, session: { connection } }) => {
     const missing = lackingIn(manifest, tables);
     if (missing !== undefined)
       throw new LotlakeError('QUERY_NO_TABLE', `the published snapshot has no ${missing}`, {
@@ -132,7 +136,7 @@ async function readBefore(
     connection,
     'select snapshot_id from runs where snapshot_id is not null order by started_at desc',
   );
-  const tables = tablesOf(['report/headline']);
+  const tables = await tablesOf(connection, ['report/headline']);
   const kept = listSnapshots(layoutOf(config.output)).filter(
     ({ id, manifest }) => id !== current && manifest !== undefined && !lackingIn(manifest, tables),
   );

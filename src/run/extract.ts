@@ -56,6 +56,7 @@ export async function* extract(job: Job, pass: OpenPass, requested: Lists): Asyn
     }
   }
   const { stream, complete, reason } = readPass(pass.folder).record;
+  // If a complete full pass has no reason, what it lacks is absent. A reason names what even a complete one does not prove.
   if (reason !== null)
     job.reporter.warn(
       `the pass over ${streams[stream].path} ${complete ? 'does not prove all' : 'proves no absence'}: ${reason}`,

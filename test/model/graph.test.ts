@@ -143,6 +143,16 @@ describe('a step of the run', () => {
   });
 });
 
+describe('the model whose prices are fitted', () => {
+  it('is one, by its .yml, and each model that reads the fit depends on it', async () => {
+    const [fitted, ...others] = readModels().filter((model) => model.fitted);
+    expect(others).toEqual([]);
+    const readers = readModels().filter(({ isFitted }) => isFitted);
+    expect(readers.length).toBeGreaterThan(2);
+    for (const { name, sql } of readers) expect(await refs(sql), name).toContain(fitted?.name);
+  });
+});
+
 describe('readModelsOf', () => {
   const write = (yml: string) => {
     writeFileSync(join(folder, 'odd.sql'), 'select 1 as x');
@@ -167,6 +177,7 @@ describe('readModelsOf', () => {
       `descriptio: d\ndescription: d\ngrain: g\nkey: [x]\n${columns}`,
       /descriptio/,
     ],
+    ['a second fitted model', `fitted: true\ndescription: d\ngrain: g\nkey: [x]\n${columns}`, /fitted/],
     ['a key that is not a column', `description: d\ngrain: g\nkey: [y]\n${columns}`, /odd\.yml: y/],
     ['text that is not YAML', 'description: [', /odd\.yml/],
   ])('says where %s is', (_what, yml, message) => {

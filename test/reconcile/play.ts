@@ -24,7 +24,7 @@ import {
  */
 export const FOLDER = dirname(fileURLToPath(import.meta.url));
 
-const SIGHTINGS = columnsOf(
+export const SIGHTINGS = columnsOf(
   'vehicle_id bigint, lot_id bigint, seen_at timestamptz, seen_by varchar, rejected_at timestamptz, run_id varchar',
 );
 const COMPARED = columnsOf(
@@ -34,7 +34,7 @@ const COMPARED = columnsOf(
 /** What the run knows unless a case says otherwise: a full pass over all sources that proves absence. */
 const FACTS = "'run-2', '2026-11-20 02:00:00+00', 'full', false, true, true, true, 0.2, false";
 
-function columnsOf(text: string): Column[] {
+export function columnsOf(text: string): Column[] {
   return text.split(', ').map((column) => {
     const [name = '', type = ''] = column.split(' ');
     return { name, type };
@@ -68,7 +68,7 @@ async function fill(
 }
 
 /** The relations of a schema that an SQL text reads. */
-const readsOf = (sql: string, state: string): string[] =>
+export const readsOf = (sql: string, state: string): string[] =>
   [...sql.matchAll(new RegExp(`\\b${state}\\.(\\w+)`, 'g'))].map(([, name = '']) => name);
 
 /** The rules that any rule on the rows of `current` depends on. */

@@ -12,7 +12,7 @@ import type { TableSchema } from '../../src/lake/schema.js';
 import { ruleOf, rules } from '../../src/reconcile/rules.js';
 import { bindCurrent, OF_RULES } from '../../src/reconcile/state.js';
 import { schemasOf } from '../load/support.js';
-import { FOLDER, play } from './play.js';
+import { FOLDER, play, readsOf } from './play.js';
 
 let session: TemporarySession;
 let all: readonly TableSchema[];
@@ -35,6 +35,14 @@ it('binding the current rows again gives the same rows, as after a step that ran
   const first = await bound();
   expect(first).not.toEqual([]);
   expect(await bound()).toEqual(first);
+});
+
+it('a rule reads only rules with lower numbers', () => {
+  const names = rules.map(({ name }) => name);
+  for (const [i, { name, sql }] of rules.entries()) {
+    const read = readsOf(sql, 'run').filter((each) => names.includes(each));
+    expect(names.slice(0, i), name).toEqual(expect.arrayContaining(read));
+  }
 });
 
 for (const rule of rules)

@@ -7,10 +7,10 @@ import { snapshotFolder } from '../../query/open-lake.js';
 import { gridOf } from '../../query/table.js';
 import { command } from '../command.js';
 
-/** Layers in the order in which most people need them; tables come last. */
-const ORDER: readonly TableEntry['layer'][] = [
-  ...(['own', 'sales', 'market', 'stock', 'reports', 'offers', 'shared', 'seeds'] as const),
-];
+/** The place of each layer, in the order in which most people need them; tables come last. */
+const ORDER: Readonly<Record<NonNullable<TableEntry['layer']>, number>> = {
+  ...{ own: 0, examples: 1, sales: 2, market: 3, stock: 4, reports: 5, offers: 6, shared: 7, seeds: 8 },
+};
 
 /** Default columns of a line. */
 const WIDTH = 80;
@@ -20,7 +20,7 @@ export const tables = command({
   run({ print, config }, { width = WIDTH }) {
     const entries = readDictionary(config).map(({ columns: _, ...entry }) => entry);
     const placeOf = ({ layer }: (typeof entries)[number]): number =>
-      layer === undefined ? ORDER.length : ORDER.indexOf(layer);
+      layer === undefined ? Object.keys(ORDER).length : ORDER[layer];
     const ordered = entries.toSorted((a, b) => placeOf(a) - placeOf(b));
     print(ordered, () =>
       ordered
