@@ -1,14 +1,14 @@
+import { ConfigError } from '../src/base/config/lotlake-error.js';
+import { literal, rows } from '../src/base/duck/session.js';
 import { beside } from '../src/beyond/beside.js';
-import { ConfigError } from '../src/config/lotlake-error.js';
-import { literal, rows } from '../src/duck/session.js';
-import { globRelation } from '../src/lake/files.js';
-import type { ClosingRow } from '../src/reconcile/own-rows.js';
-import { type Job, type JobOptions, runJob } from '../src/run/job.js';
-import { model } from '../src/run/model.js';
-import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
-import { reconcile } from '../src/run/reconcile.js';
-import { stageLookups } from '../src/run/stage-lookups.js';
-import { requests } from '../src/service/requests.js';
+import { globRelation } from '../src/core/lake/files.js';
+import type { ClosingRow } from '../src/core/reconcile/system-rows.js';
+import { type Job, type JobOptions, runJob } from '../src/core/run/job.js';
+import { model } from '../src/core/run/model.js';
+import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
+import { reconcile } from '../src/core/run/reconcile.js';
+import { stageLookups } from '../src/core/run/stage-lookups.js';
+import { requests } from '../src/core/service/requests.js';
 
 /** How long the service keeps an archived vehicle (service.md#lifecycle: about a month). */
 const RETENTION_DAYS = 31;

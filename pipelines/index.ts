@@ -1,5 +1,5 @@
-import type { JobOptions } from '../src/run/job.js';
-import type { RunResult } from '../src/run/publish.js';
+import type { JobOptions } from '../src/core/run/job.js';
+import type { RunResult } from '../src/core/run/publish.js';
 
 /** Pipelines of `lotlake run`. */
 export const pipelineNames = ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const;

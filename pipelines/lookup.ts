@@ -1,11 +1,11 @@
 import { beside } from '../src/beyond/beside.js';
-import { removeLeftLookups } from '../src/lake/leftovers.js';
-import { type JobOptions, runJob } from '../src/run/job.js';
-import { model } from '../src/run/model.js';
-import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
-import { reconcile } from '../src/run/reconcile.js';
-import { type Lookup, stageLookups } from '../src/run/stage-lookups.js';
-import { errorFromAnswer } from '../src/service/errors.js';
+import { removeLeftLookups } from '../src/core/lake/leftovers.js';
+import { type JobOptions, runJob } from '../src/core/run/job.js';
+import { model } from '../src/core/run/model.js';
+import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
+import { reconcile } from '../src/core/run/reconcile.js';
+import { type Lookup, stageLookups } from '../src/core/run/stage-lookups.js';
+import { errorFromAnswer } from '../src/core/service/errors.js';
 
 /**
  * Looks up one vehicle and adds it to the lake. That does not count as a pass over the feed. A lookup that fails leaves

@@ -1,11 +1,11 @@
 import { beside } from '../src/beyond/beside.js';
-import { type JobOptions, runJob } from '../src/run/job.js';
-import { model } from '../src/run/model.js';
-import { keepCurrent, publish, type RunResult } from '../src/run/publish.js';
-import { reconcile } from '../src/run/reconcile.js';
-import { stage } from '../src/run/stage.js';
-import { stageReference } from '../src/run/stage-reference.js';
-import { archiveRequest, CARS, minutesSince } from '../src/run/window.js';
+import { type JobOptions, runJob } from '../src/core/run/job.js';
+import { model } from '../src/core/run/model.js';
+import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
+import { reconcile } from '../src/core/run/reconcile.js';
+import { stage } from '../src/core/run/stage.js';
+import { stageReference } from '../src/core/run/stage-reference.js';
+import { archiveRequest, CARS, minutesSince } from '../src/core/run/window.js';
 
 /** The nightly job: a full pass over the feed, the archive since the last night, the statistics; then publish. */
 export function nightly(options: JobOptions): Promise<RunResult> {

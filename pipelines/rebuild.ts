@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { beside } from '../src/beyond/beside.js';
-import type { BaseState } from '../src/lake/base.js';
-import type { LoadedPass } from '../src/load/loader.js';
-import { carryOver } from '../src/reconcile/carry-over.js';
-import { recordFingerprints } from '../src/reconcile/record-fingerprints.js';
-import { type JobOptions, runJob } from '../src/run/job.js';
-import { model } from '../src/run/model.js';
-import { publish, type RunResult } from '../src/run/publish.js';
-import { writeRuns } from '../src/run/reconcile.js';
-import { findCarriers, landedNights, type ReplayedNight, replay, sealNight } from '../src/run/replay.js';
-import { laterTimes, passTimes } from '../src/run/window.js';
+import type { BaseState } from '../src/core/lake/base.js';
+import type { LoadedPass } from '../src/core/load/loader.js';
+import { carryOver } from '../src/core/reconcile/carry-over.js';
+import { recordFingerprints } from '../src/core/reconcile/record-fingerprints.js';
+import { type JobOptions, runJob } from '../src/core/run/job.js';
+import { model } from '../src/core/run/model.js';
+import { publish, type RunResult } from '../src/core/run/publish.js';
+import { writeRuns } from '../src/core/run/reconcile.js';
+import { findCarriers, landedNights, type ReplayedNight, replay, sealNight } from '../src/core/run/replay.js';
+import { laterTimes, passTimes } from '../src/core/run/window.js';
 
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and

@@ -35,7 +35,7 @@ function filter(table, text, status) {
   status.textContent = shown === rows.length ? '' : `${shown} of ${rows.length} rows`;
 }
 
-/** As src/query/csv.ts writes a text: a formula gets an apostrophe, a plain number does not. */
+/** As src/ask/query/csv.ts writes a text: a formula gets an apostrophe, a plain number does not. */
 function field(text) {
   const isFormula = /^'*[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
   const safe = isFormula ? `'${text}` : text;

@@ -1,19 +1,19 @@
 import type { PipelineName } from '../pipelines/index.js';
+import type { RunResult } from './core/run/publish.js';
 import type { Lake, OpenOptions } from './library/lake.js';
 import type { RunOptions } from './library/run.js';
 import type { LakeSettings } from './library/settings.js';
-import type { RunResult } from './run/publish.js';
 import type { WorldOptions } from './sandbox/world.js';
 
 // To import the package loads nothing else, reads no file and installs no handler.
 export type { PipelineName } from '../pipelines/index.js';
-export { ConfigError, LotlakeError, type Outcome, type Stage } from './config/lotlake-error.js';
+export { ConfigError, LotlakeError, type Outcome, type Stage } from './base/config/lotlake-error.js';
+export type { ColumnEntry, TableEntry } from './core/model/dictionary.js';
+export type { Reporter } from './core/run/job.js';
+export type { RunResult } from './core/run/publish.js';
 export type { Lake, OpenOptions, SnapshotFacts, StreamFormat } from './library/lake.js';
 export type { RunOptions } from './library/run.js';
 export type { LakeSettings } from './library/settings.js';
-export type { ColumnEntry, TableEntry } from './model/dictionary.js';
-export type { Reporter } from './run/job.js';
-export type { RunResult } from './run/publish.js';
 export type { WorldOptions as SandboxOptions } from './sandbox/world.js';
 
 /** The embedded service while it listens. */

@@ -1,11 +1,11 @@
-import type { Beside } from '../run/beside.js';
+import type { Beside } from '../core/run/beside.js';
 
 /** Observers of runs, and Iceberg metadata. Each is loaded when a run needs it. */
 export const beside: Beside = {
-  observe: async (options) => (await import('../notify/observers.js')).openObservers(options),
+  observe: async (options) => (await import('./notify/observers.js')).openObservers(options),
   async describe(connection, snapshots) {
-    const { writeLocalMetadata } = await import('../iceberg/local.js');
-    const { dictionary } = await import('../model/dictionary.js');
+    const { writeLocalMetadata } = await import('./iceberg/local.js');
+    const { dictionary } = await import('../core/model/dictionary.js');
     const last = snapshots.at(-1);
     if (last !== undefined) await writeLocalMetadata(connection, snapshots, dictionary(last.manifest));
   },

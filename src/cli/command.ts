@@ -1,7 +1,7 @@
 import type { InferredOptionType, PositionalOptions, Options as YargsOptions } from 'yargs';
-import { type Config, type ConfigInput, readConfig } from '../config/config.js';
-import { layoutOf } from '../lake/layout.js';
-import { lockLake } from '../lake/lock-lake.js';
+import { type Config, type ConfigInput, readConfig } from '../base/config/config.js';
+import { layoutOf } from '../core/lake/layout.js';
+import { lockLake } from '../core/lake/lock-lake.js';
 import type { Effects } from './effects.js';
 
 /** `maxBytes` of `max-bytes`. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { LotlakeError, messageOf } from '../config/lotlake-error.js';
-import { escapeControls } from '../config/printable.js';
-import { redacted } from '../config/redact.js';
+import { LotlakeError, messageOf } from '../base/config/lotlake-error.js';
+import { escapeControls } from '../base/config/printable.js';
+import { redacted } from '../base/config/redact.js';
 
 /** What commands do to the world around them; tests replace it. */
 export interface Effects extends Omit<ReturnType<typeof openStreams>, 'finish' | 'failed'> {

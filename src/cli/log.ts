@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { count } from '../config/printable.js';
+import { count } from '../base/config/printable.js';
 import { type Progress, pagesText } from './progress-line.js';
 
 /** Takes the events of a run. */

@@ -1,7 +1,7 @@
 /** Writes the pages of docs that follow from the code and `sql/`. They come with the package and are not in git. */
 import { writeFileSync } from 'node:fs';
+import { tablesMarkdown } from '../../dist/src/ask/docs/markdown.js';
 import { settingsPage } from '../../dist/src/cli/commands/config.js';
-import { tablesMarkdown } from '../../dist/src/docs/markdown.js';
 
 const docs = new URL('../../docs/', import.meta.url);
 writeFileSync(new URL('ask/tables.md', docs), await tablesMarkdown());

@@ -1,13 +1,13 @@
 import { basename, join } from 'node:path';
-import type { Config } from '../config/config.js';
-import { partitionOf } from '../lake/files.js';
-import { layoutOf } from '../lake/layout.js';
-import { type Manifest, readManifest } from '../lake/manifest.js';
-import { existing, MODELS, readRecord, TABLES } from '../mirror/layout.js';
-import { openMirrored } from '../mirror/open.js';
-import { snapshotFolder } from '../query/open-lake.js';
-import type { SparkConf } from '../spark/script.js';
-import type { SparkTable } from '../spark/spark-models.js';
+import { snapshotFolder } from '../ask/query/open-lake.js';
+import type { Config } from '../base/config/config.js';
+import { existing, MODELS, readRecord, TABLES } from '../beyond/mirror/layout.js';
+import { openMirrored } from '../beyond/mirror/open.js';
+import type { SparkConf } from '../beyond/spark/script.js';
+import type { SparkTable } from '../beyond/spark/spark-models.js';
+import { partitionOf } from '../core/lake/files.js';
+import { layoutOf } from '../core/lake/layout.js';
+import { type Manifest, readManifest } from '../core/lake/manifest.js';
 import type { Effects } from './effects.js';
 import { openMirror } from './mirror.js';
 

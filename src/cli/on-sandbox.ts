@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Config, readConfig, readSettings, type Settings } from '../config/config.js';
-import { count } from '../config/printable.js';
+import { type Config, readConfig, readSettings, type Settings } from '../base/config/config.js';
+import { count } from '../base/config/printable.js';
 import { type Context, type Values, worldOptions } from './command.js';
 import type { Effects } from './effects.js';
 import { worldOf } from './option-values.js';

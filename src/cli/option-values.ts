@@ -1,7 +1,7 @@
-import { quoted } from '../config/folder.js';
-import { ConfigError } from '../config/lotlake-error.js';
-import { didYouMean } from '../config/nearest.js';
-import { type StreamName, streamNames } from '../service/streams.js';
+import { quoted } from '../base/config/folder.js';
+import { ConfigError } from '../base/config/lotlake-error.js';
+import { didYouMean } from '../base/config/nearest.js';
+import { type StreamName, streamNames } from '../core/service/streams.js';
 import type { Values, worldOptions } from './command.js';
 
 /** Parses a whole number. Throws ConfigError with the given text. */

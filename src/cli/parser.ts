@@ -1,5 +1,5 @@
 import yargs, { type Argv } from 'yargs';
-import { version } from '../config/package-root.js';
+import { version } from '../base/config/package-root.js';
 import { type Command, lakeOptions } from './command.js';
 import { HELP, LOADERS, type Usage, usages } from './commands.js';
 import type { Effects } from './effects.js';

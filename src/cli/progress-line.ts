@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { count, printable } from '../config/printable.js';
+import { count, printable } from '../base/config/printable.js';
 
 /** How far a stream is. */
 export interface Progress {

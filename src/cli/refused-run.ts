@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
+import { type ConfigInput, readOutput, readSettings, type Settings } from '../base/config/config.js';
+import { ConfigError, messageOf } from '../base/config/lotlake-error.js';
 import { beside } from '../beyond/beside.js';
-import { type ConfigInput, readOutput, readSettings, type Settings } from '../config/config.js';
-import { ConfigError, messageOf } from '../config/lotlake-error.js';
-import { recordUnbegun } from '../run/recorder.js';
+import { recordUnbegun } from '../core/run/recorder.js';
 import type { Effects } from './effects.js';
 
 /** A run that its settings or options refused before it began. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import type { Config } from '../config/config.js';
-import { ConfigError, messageOf } from '../config/lotlake-error.js';
-import { append, own } from '../config/owned.js';
-import type { Reporter } from '../run/job.js';
+import type { Config } from '../base/config/config.js';
+import { ConfigError, messageOf } from '../base/config/lotlake-error.js';
+import { append, own } from '../base/config/owned.js';
+import type { Reporter } from '../core/run/job.js';
 import { type Effects, safe } from './effects.js';
 import { jsonLines, type Log, textLines } from './log.js';
 import { progressSince } from './progress-line.js';
@@ -115,7 +115,7 @@ function appendTo(given: string, effects: Effects): (line: string) => void {
 export async function reportOn(config: Config, reporter: RunReporter): Promise<string | undefined> {
   reporter.step('report');
   try {
-    const { writeReport } = await import('../report/write-report.js');
+    const { writeReport } = await import('../ask/report/write-report.js');
     return await writeReport(config);
   } catch (error) {
     reporter.end(false);

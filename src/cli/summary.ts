@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
-import { count, counted, megabytes, sumOf } from '../config/printable.js';
-import { gridOf } from '../query/table.js';
-import type { RunResult } from '../run/publish.js';
+import { gridOf } from '../ask/query/table.js';
+import { count, counted, megabytes, sumOf } from '../base/config/printable.js';
+import type { RunResult } from '../core/run/publish.js';
 import { type Lines, textOf } from './command.js';
 import { duration } from './progress-line.js';
 

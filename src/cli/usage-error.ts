@@ -1,6 +1,6 @@
 import { pipelineNames } from '../../pipelines/index.js';
-import { LotlakeError } from '../config/lotlake-error.js';
-import { didYouMean } from '../config/nearest.js';
+import { LotlakeError } from '../base/config/lotlake-error.js';
+import { didYouMean } from '../base/config/nearest.js';
 
 /** A command line that lotlake does not understand. */
 export class UsageError extends LotlakeError {

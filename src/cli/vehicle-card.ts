@@ -1,7 +1,7 @@
-import { printable } from '../config/printable.js';
-import type { Row } from '../duck/session.js';
-import type { FoundVehicle } from '../query/lookup.js';
-import { gridOf } from '../query/table.js';
+import type { FoundVehicle } from '../ask/query/lookup.js';
+import { gridOf } from '../ask/query/table.js';
+import { printable } from '../base/config/printable.js';
+import type { Row } from '../base/duck/session.js';
 
 /** A vehicle of the service or of the lake. */
 interface Shown {

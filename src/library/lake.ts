@@ -1,16 +1,16 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { LotlakeError } from '../config/lotlake-error.js';
-import { sumOf } from '../config/printable.js';
-import type { Row } from '../duck/session.js';
-import { layoutOf } from '../lake/layout.js';
-import { allTables } from '../lake/manifest.js';
-import { dictionary, type TableEntry } from '../model/dictionary.js';
-import { readQuery } from '../model/read-only.js';
-import { jsonValue } from '../query/instants.js';
-import { openSnapshot } from '../query/open-lake.js';
-import { type Format, render } from '../query/query.js';
-import { openResult } from '../query/result.js';
-import { readStanding, type Standing } from '../report/alarms.js';
+import { jsonValue } from '../ask/query/instants.js';
+import { openSnapshot } from '../ask/query/open-lake.js';
+import { type Format, render } from '../ask/query/query.js';
+import { openResult } from '../ask/query/result.js';
+import { readStanding, type Standing } from '../ask/report/alarms.js';
+import { LotlakeError } from '../base/config/lotlake-error.js';
+import { sumOf } from '../base/config/printable.js';
+import type { Row } from '../base/duck/session.js';
+import { layoutOf } from '../core/lake/layout.js';
+import { allTables } from '../core/lake/manifest.js';
+import { dictionary, type TableEntry } from '../core/model/dictionary.js';
+import { readQuery } from '../core/model/read-only.js';
 import { type LakeSettings, settingsOf } from './settings.js';
 
 /** A snapshot, and the run that made it. */

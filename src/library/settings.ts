@@ -1,4 +1,4 @@
-import { type Config, type ConfigInput, readSettings } from '../config/config.js';
+import { type Config, type ConfigInput, readSettings } from '../base/config/config.js';
 
 type Nested = 'publish' | 'spark';
 

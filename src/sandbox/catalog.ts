@@ -1,4 +1,4 @@
-import { sumOf } from '../config/printable.js';
+import { sumOf } from '../base/config/printable.js';
 import fillers from './data/fillers.json' with { type: 'json' };
 import { damages, titles } from './data/market.js';
 import places from './data/places.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-import { LotlakeError } from '../config/lotlake-error.js';
+import { LotlakeError } from '../base/config/lotlake-error.js';
 import { archivedLotRecord } from './record/lot.js';
 import { type StatisticRecord, statisticRecords } from './record/statistics.js';
 import { vehicleJson } from './record/vehicle.js';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 
 export const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
 const PRELOAD = fileURLToPath(new URL('./preload.js', import.meta.url));

@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/config/package-root.js';
-import { openSession } from '../../src/duck/session.js';
-import { readManifest } from '../../src/lake/manifest.js';
-import { viewOn } from '../../src/lake/views.js';
-import { readChecks } from '../../src/model/checks.js';
-import { isTestedNightly, runDataTests } from '../../src/model/data-tests.js';
-import { markdownTable } from '../../src/model/dictionary.js';
-import { readModels } from '../../src/model/model-files.js';
-import { runModels } from '../../src/model/run-models.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { openSession } from '../../src/base/duck/session.js';
+import { readManifest } from '../../src/core/lake/manifest.js';
+import { viewOn } from '../../src/core/lake/views.js';
+import { readChecks } from '../../src/core/model/checks.js';
+import { isTestedNightly, runDataTests } from '../../src/core/model/data-tests.js';
+import { markdownTable } from '../../src/core/model/dictionary.js';
+import { readModels } from '../../src/core/model/model-files.js';
+import { runModels } from '../../src/core/model/run-models.js';
 
 /** Processor seconds of each model, of the data tests of each model (`<model> tests`) and of each check. */
 export type ModelTimes = Readonly<Record<string, number>>;

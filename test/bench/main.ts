@@ -4,7 +4,7 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 import type { Measured, Task } from './child.js';
 import { CLI } from './command.js';
 import { type BenchData, benchData } from './data.js';

@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { identifier } from '../../src/duck/session.js';
-import { globRelation } from '../../src/lake/files.js';
-import { readManifest } from '../../src/lake/manifest.js';
+import { identifier } from '../../src/base/duck/session.js';
+import { globRelation } from '../../src/core/lake/files.js';
+import { readManifest } from '../../src/core/lake/manifest.js';
 
 /** Columns and tables that name runs, passes, files or durations. These differ in any two runs. */
 const OWN_COLUMNS = /^(run_id|pass_id|snapshot_id)$/;

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 import type { Measured } from './child.js';
 import { type BenchData, benchData } from './data.js';
 import { serve } from './service.js';

@@ -16,10 +16,10 @@ import { basename, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { layoutOf } from '../../src/lake/layout.js';
-import { takeLock } from '../../src/lake/lock.js';
-import { readRuns, unresolvedRuns } from '../../src/lake/run-records.js';
-import { listSnapshots } from '../../src/lake/snapshots.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
+import { takeLock } from '../../src/core/lake/lock.js';
+import { readRuns, unresolvedRuns } from '../../src/core/lake/run-records.js';
+import { listSnapshots } from '../../src/core/lake/snapshots.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import {
   bareDuckDb,

@@ -5,8 +5,8 @@ import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suggestions } from '../../src/cli/summary.js';
-import { readManifest } from '../../src/lake/manifest.js';
-import { dictionary } from '../../src/model/dictionary.js';
+import { readManifest } from '../../src/core/lake/manifest.js';
+import { dictionary } from '../../src/core/model/dictionary.js';
 import { bareDuckDb, type PlainRow, temporaryFolder } from '../pipelines/support.js';
 import { CLI, type Ended, printedBy, runLotlake } from './support.js';
 

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { lakeTables, systemTables } from '../../src/lake/tables.js';
-import { readModels } from '../../src/model/model-files.js';
+import { lakeTables, systemTables } from '../../src/core/lake/tables.js';
+import { readModels } from '../../src/core/model/model-files.js';
 import { handMadeLake, SNAPSHOT } from '../query/support.js';
 import { runLotlake } from './support.js';
 

@@ -7,9 +7,9 @@ import { type Effects, openStreams } from '../../src/cli/effects.js';
 import { jsonLines, type LineLog, textLines } from '../../src/cli/log.js';
 import { duration, type Progress, pagesLine, progressSince, stepLine } from '../../src/cli/progress-line.js';
 import { createReporter } from '../../src/cli/reporter.js';
-import { layoutOf } from '../../src/lake/layout.js';
-import { endPass, openPass, recordPage } from '../../src/land/pass.js';
-import { progressOf } from '../../src/run/landed-pages.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
+import { endPass, openPass, recordPage } from '../../src/core/land/pass.js';
+import { progressOf } from '../../src/core/run/landed-pages.js';
 import { landedPage } from '../land/ledger.js';
 import { temporaryFolder } from '../pipelines/support.js';
 

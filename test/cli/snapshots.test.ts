@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
-import { ruleOf } from '../../src/reconcile/rules.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { ruleOf } from '../../src/core/reconcile/rules.js';
 import { bareDuckDb, inOrder } from '../pipelines/support.js';
 import { threeNights } from './three-nights.js';
 

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { packageRoot } from '../../src/base/config/package-root.js';
 import { type Effects, openStreams } from '../../src/cli/effects.js';
 import { createParser } from '../../src/cli/parser.js';
-import { packageRoot } from '../../src/config/package-root.js';
 
 /** The built command line. */
 export const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');

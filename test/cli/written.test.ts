@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
-import { escapeControls, printable } from '../../src/config/printable.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { escapeControls, printable } from '../../src/base/config/printable.js';
 
 const ACTING = [
   ...Array.from({ length: 32 }, (_, code) => code).filter((code) => code !== 9 && code !== 10),
@@ -40,7 +40,7 @@ describe('the streams of the process', () => {
       ...['process.stdout', 'process.stdout.columns'],
     ],
     // Names the point at which a test ends a run.
-    'src/config/kill-point.ts': ['writeSync(2,'],
+    'src/base/config/kill-point.ts': ['writeSync(2,'],
   };
 
   it('are used only in the known files', () => {

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readConfig, readSettings } from '../../src/config/config.js';
+import { readConfig, readSettings } from '../../src/base/config/config.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const folders: ReturnType<typeof temporaryFolder>[] = [];

@@ -2,8 +2,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config/config.js';
-import { defaultMemory, memoryHere, parseBytes } from '../../src/config/memory.js';
+import { readConfig } from '../../src/base/config/config.js';
+import { defaultMemory, memoryHere, parseBytes } from '../../src/base/config/memory.js';
 
 const configured = (amount: string) =>
   readConfig({}, { env: { LOTLAKE_MEMORY: amount }, cwd: mkdtempSync(join(tmpdir(), 'lotlake-test-')) });

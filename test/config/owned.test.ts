@@ -28,7 +28,7 @@ import {
   streamNew,
   touchLink,
   writeNew,
-} from '../../src/config/owned.js';
+} from '../../src/base/config/owned.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -160,7 +160,7 @@ const READS =
   /^(existsSync|statSync|lstatSync|readFileSync|readdirSync|readlinkSync|realpathSync|accessSync|statfsSync|constants|createReadStream|openSync|open|readSync|closeSync|fsync|fsyncSync|fstatSync|readFile|stat|type Stats|writeSync)$/;
 
 /** Files without a lake: the embedded service writes none, and this one is what all others use. */
-const ELSEWHERE = ['src/config/owned.ts'];
+const ELSEWHERE = ['src/base/config/owned.ts'];
 
 it('no other module changes files', () => {
   const files = ['src', 'pipelines'].flatMap((root) =>

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { LotlakeError, messageOf } from '../../src/config/lotlake-error.js';
-import { hideKey, redacted, redactedBody } from '../../src/config/redact.js';
+import { LotlakeError, messageOf } from '../../src/base/config/lotlake-error.js';
+import { hideKey, redacted, redactedBody } from '../../src/base/config/redact.js';
 
 const KEY = 'abc/defg+hij"KLMNOP';
 

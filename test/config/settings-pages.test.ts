@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { readSettings } from '../../src/base/config/config.js';
+import { allSettings } from '../../src/base/config/settings.js';
+import sentences from '../../src/base/config/settings.json' with { type: 'json' };
 import { config, settingsPage } from '../../src/cli/commands/config.js';
 import { init } from '../../src/cli/commands/init.js';
-import { readSettings } from '../../src/config/config.js';
-import { allSettings } from '../../src/config/settings.js';
-import sentences from '../../src/config/settings.json' with { type: 'json' };
 import { effectsIn } from '../cli/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 

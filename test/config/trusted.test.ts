@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readConfig, readOutput } from '../../src/config/config.js';
+import { readConfig, readOutput } from '../../src/base/config/config.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const OTHER = 65_534;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeSite } from '../../src/docs/write-site.js';
+import { writeSite } from '../../src/ask/docs/write-site.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
 import {
   type Browser,

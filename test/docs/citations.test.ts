@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 
 /** What the build writes; a clone has it after `npm ci`. */
 const MADE: readonly string[] = ['docs/ask/tables.md', 'docs/run/settings.md'];

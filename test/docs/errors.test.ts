@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 
 const CODE =
   /'((?:USAGE|SYSTEM|INTERNAL|CONFIG|SPARK|SERVICE|EXTRACT|LAND|LOAD|LAKE|RECONCILE|MODEL|PUBLISH|ICEBERG|MIRROR|QUERY|EXPORT|DOCS|SANDBOX|RUN)_[A-Z_]+)'/g;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { columnFacts } from '../../src/docs/facts.js';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
+import { columnFacts } from '../../src/ask/docs/facts.js';
+import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 
 let opened: TemporarySession;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 
 /** The files of the example in docs/ask/your-own-models.md, by their paths below the folder of models. */
 export function pageFiles(): Readonly<Record<string, string>> {

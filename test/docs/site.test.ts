@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeSite } from '../../src/ask/docs/write-site.js';
+import { snapshotFolder } from '../../src/ask/query/open-lake.js';
 import { docs } from '../../src/cli/commands/docs.js';
-import { writeSite } from '../../src/docs/write-site.js';
-import { readManifest } from '../../src/lake/manifest.js';
-import { snapshotFolder } from '../../src/query/open-lake.js';
+import { readManifest } from '../../src/core/lake/manifest.js';
 import { effectsIn } from '../cli/support.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
 import { smallLake } from './small-lake.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { poolOf, settled } from '../../src/duck/pool.js';
-import { openSession, type Session, scalar } from '../../src/duck/session.js';
+import { poolOf, settled } from '../../src/base/duck/pool.js';
+import { openSession, type Session, scalar } from '../../src/base/duck/session.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 let folder: ReturnType<typeof temporaryFolder>;

@@ -1,10 +1,10 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openMirrored } from '../../src/mirror/open.js';
-import { type LocalSnapshot, push } from '../../src/mirror/push.js';
-import { openStore } from '../../src/mirror/s3.js';
-import type { ObjectStore } from '../../src/mirror/store.js';
-import { describeAsIceberg } from '../../src/mirror/tables.js';
+import { openMirrored } from '../../src/beyond/mirror/open.js';
+import { type LocalSnapshot, push } from '../../src/beyond/mirror/push.js';
+import { openStore } from '../../src/beyond/mirror/s3.js';
+import type { ObjectStore } from '../../src/beyond/mirror/store.js';
+import { describeAsIceberg } from '../../src/beyond/mirror/tables.js';
 import { makeNight, newestVersions, readMoment, readTable } from '../mirror/parquet-lake.js';
 import { lakeOf } from '../mirror/support.js';
 import { temporaryFolder } from '../pipelines/support.js';

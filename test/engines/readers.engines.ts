@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { snapshotIdOf } from '../../src/iceberg/metadata.js';
-import { allTables, type Manifest } from '../../src/lake/manifest.js';
+import { snapshotIdOf } from '../../src/beyond/iceberg/metadata.js';
+import { allTables, type Manifest } from '../../src/core/lake/manifest.js';
 import { runLotlake } from '../cli/support.js';
 import { bareDuckDb } from '../pipelines/support.js';
 import { describeWith } from './support/engines.js';

@@ -8,8 +8,8 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { HeadObjectCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
-import { openStore } from '../../src/mirror/s3.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { openStore } from '../../src/beyond/mirror/s3.js';
 import { contentOf } from '../mirror/memory-store.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { describeWith, freePort } from './support/engines.js';
@@ -94,7 +94,7 @@ describeWith(['servers'], 'files in parts', () => {
   });
 
   it('are sent again after a kill between two parts, and nothing of the killed push stays', async () => {
-    const module = pathToFileURL(join(packageRoot, 'dist', 'src', 'mirror', 's3.js'));
+    const module = pathToFileURL(join(packageRoot, 'dist', 'src', 'beyond', 'mirror', 's3.js'));
     const script = `
       const { openStore } = await import(${JSON.stringify(module)});
       const [place, sizes, path, content] = JSON.parse(process.argv[1]);

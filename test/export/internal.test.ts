@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemTables } from '../../src/lake/tables.js';
+import { systemTables } from '../../src/core/lake/tables.js';
 import { exportTo, filesBelow, type HandMade, handMadeLake } from '../query/support.js';
 
 /** What the records of runs hold of the machine and the service. */

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Answer, type Client, readJson, urlOf } from '../../src/extract/client.js';
-import { pageError } from '../../src/land/page.js';
-import { ServiceError } from '../../src/service/errors.js';
+import { type Answer, type Client, readJson, urlOf } from '../../src/core/extract/client.js';
+import { pageError } from '../../src/core/land/page.js';
+import { ServiceError } from '../../src/core/service/errors.js';
 import { memorySink, quickClient, serve, type TestServer } from './support.js';
 
 const KEY = 'the-secret-key';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { asPage, recordIn } from '../../src/extract/one-record.js';
+import { asPage, recordIn } from '../../src/core/extract/one-record.js';
 
 const url = 'http://127.0.0.1/cars/7';
 

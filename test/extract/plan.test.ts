@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PageFacts, pagesBack, unsafePages as unsafeOf } from '../../src/extract/plan.js';
+import { type PageFacts, pagesBack, unsafePages as unsafeOf } from '../../src/core/extract/plan.js';
 
 const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 0, 0, second)).toISOString();
 

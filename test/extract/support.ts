@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Answer, type Client, createClient } from '../../src/extract/client.js';
-import type { PageSink, WalkResult } from '../../src/extract/page-sink.js';
-import { instant } from '../../src/extract/page-sink.js';
-import type { PageFacts } from '../../src/extract/plan.js';
-import { type Walk, walk } from '../../src/extract/walk.js';
-import { digestOf, pagingOf, readPage, unnamedIn } from '../../src/land/page.js';
-import { PageScanner } from '../../src/land/scan-page.js';
-import { streams } from '../../src/service/streams.js';
+import { type Answer, type Client, createClient } from '../../src/core/extract/client.js';
+import type { PageSink, WalkResult } from '../../src/core/extract/page-sink.js';
+import { instant } from '../../src/core/extract/page-sink.js';
+import type { PageFacts } from '../../src/core/extract/plan.js';
+import { type Walk, walk } from '../../src/core/extract/walk.js';
+import { digestOf, pagingOf, readPage, unnamedIn } from '../../src/core/land/page.js';
+import { PageScanner } from '../../src/core/land/scan-page.js';
+import { streams } from '../../src/core/service/streams.js';
 
 /** A request that a test server received. */
 interface Seen {

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { MOST_BARREN } from '../../src/extract/plan.js';
-import type { Walk } from '../../src/extract/walk.js';
+import { MOST_BARREN } from '../../src/core/extract/plan.js';
+import type { Walk } from '../../src/core/extract/walk.js';
 import { type Faults, startSandbox } from '../../src/sandbox/index.js';
 import { idsSeen, memorySink, pageAsked, quickClient, type SeenPage, serve, walked } from './support.js';
 

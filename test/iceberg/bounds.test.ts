@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundOf } from '../../src/iceberg/bounds.js';
+import { boundOf } from '../../src/beyond/iceberg/bounds.js';
 
 /** Characters at the points where the order or the number of bytes changes. */
 const CHARACTERS = fc.constantFrom(

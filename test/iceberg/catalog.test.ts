@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { DataFile } from '../../src/iceberg/avro.js';
-import { commitToCatalog, planCatalogCommit } from '../../src/iceberg/catalog.js';
-import type { PreviousMetadata } from '../../src/iceberg/manifests.js';
-import { retainSnapshots, snapshotIdOf } from '../../src/iceberg/metadata.js';
-import { NO_METRICS } from '../../src/iceberg/metrics.js';
-import { planCommit } from '../../src/iceberg/plan.js';
+import type { DataFile } from '../../src/beyond/iceberg/avro.js';
+import { commitToCatalog, planCatalogCommit } from '../../src/beyond/iceberg/catalog.js';
+import type { PreviousMetadata } from '../../src/beyond/iceberg/manifests.js';
+import { retainSnapshots, snapshotIdOf } from '../../src/beyond/iceberg/metadata.js';
+import { NO_METRICS } from '../../src/beyond/iceberg/metrics.js';
+import { planCommit } from '../../src/beyond/iceberg/plan.js';
 import { serve } from '../pipelines/support.js';
 
 const lots = {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { literals, openTemporarySession, rows, type TemporarySession } from '../../src/duck/session.js';
-import { readPrevious } from '../../src/iceberg/plan.js';
-import { fieldsOf, hashOf } from '../../src/lake/field-ids.js';
-import { currentSnapshot, layoutOf } from '../../src/lake/layout.js';
-import { allTables, readManifest, writeManifest } from '../../src/lake/manifest.js';
+import { literals, openTemporarySession, rows, type TemporarySession } from '../../src/base/duck/session.js';
+import { readPrevious } from '../../src/beyond/iceberg/plan.js';
+import { fieldsOf, hashOf } from '../../src/core/lake/field-ids.js';
+import { currentSnapshot, layoutOf } from '../../src/core/lake/layout.js';
+import { allTables, readManifest, writeManifest } from '../../src/core/lake/manifest.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import {
   configFor,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { literal, openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
-import { type Metrics, readMetrics } from '../../src/iceberg/metrics.js';
-import { hashOf } from '../../src/lake/field-ids.js';
+import { literal, openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
+import { type Metrics, readMetrics } from '../../src/beyond/iceberg/metrics.js';
+import { hashOf } from '../../src/core/lake/field-ids.js';
 
 let opened: TemporarySession;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DataFile, decode } from '../../src/iceberg/avro.js';
-import type { PreviousMetadata } from '../../src/iceberg/manifests.js';
-import { parseMetadata, retainSnapshots, snapshotIdOf } from '../../src/iceberg/metadata.js';
-import { NO_METRICS } from '../../src/iceberg/metrics.js';
-import { type CommitPlan, planCommit, readPrevious, withEntries } from '../../src/iceberg/plan.js';
-import type { IcebergTable } from '../../src/iceberg/schema.js';
-import { fieldsOf, hashOf } from '../../src/lake/field-ids.js';
+import { type DataFile, decode } from '../../src/beyond/iceberg/avro.js';
+import type { PreviousMetadata } from '../../src/beyond/iceberg/manifests.js';
+import { parseMetadata, retainSnapshots, snapshotIdOf } from '../../src/beyond/iceberg/metadata.js';
+import { NO_METRICS } from '../../src/beyond/iceberg/metrics.js';
+import { type CommitPlan, planCommit, readPrevious, withEntries } from '../../src/beyond/iceberg/plan.js';
+import type { IcebergTable } from '../../src/beyond/iceberg/schema.js';
+import { fieldsOf, hashOf } from '../../src/core/lake/field-ids.js';
 
 const AT = 's3://bucket/tables/lots';
 

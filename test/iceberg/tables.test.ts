@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { describeEmptyLake } from '../../src/docs/empty-lake.js';
-import { idsOf, schemaOf } from '../../src/iceberg/schema.js';
-import { icebergTables, partitionValuesOf } from '../../src/iceberg/tables.js';
-import { giveIds, hashOf } from '../../src/lake/field-ids.js';
-import type { ManifestTable } from '../../src/lake/manifest.js';
-import { lakeTables, systemTables } from '../../src/lake/tables.js';
-import { withDatabase } from '../../src/query/open-lake.js';
+import { describeEmptyLake } from '../../src/ask/docs/empty-lake.js';
+import { withDatabase } from '../../src/ask/query/open-lake.js';
+import { idsOf, schemaOf } from '../../src/beyond/iceberg/schema.js';
+import { icebergTables, partitionValuesOf } from '../../src/beyond/iceberg/tables.js';
+import { giveIds, hashOf } from '../../src/core/lake/field-ids.js';
+import type { ManifestTable } from '../../src/core/lake/manifest.js';
+import { lakeTables, systemTables } from '../../src/core/lake/tables.js';
 
 let tables: Awaited<ReturnType<typeof allTables>>;
 beforeAll(async () => {

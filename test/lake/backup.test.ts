@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
-import { backUp } from '../../src/lake/backup.js';
-import { layoutOf } from '../../src/lake/layout.js';
+import { backUp } from '../../src/beyond/keep/backup.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 it.each([

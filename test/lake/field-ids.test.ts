@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fieldIdsOption, giveIds, hashOf, type WantedColumn } from '../../src/lake/field-ids.js';
+import { fieldIdsOption, giveIds, hashOf, type WantedColumn } from '../../src/core/lake/field-ids.js';
 
 const column = (name: string, type = 'BIGINT', was?: string): WantedColumn => ({ name, type, was });
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LotlakeError } from '../../src/config/lotlake-error.js';
-import { poolOf, settled } from '../../src/duck/pool.js';
-import { isOutOfMemory, openSession, type Session, scalar } from '../../src/duck/session.js';
-import { assertMemory, outOfMemoryError } from '../../src/lake/lake-error.js';
-import { readModels } from '../../src/model/model-files.js';
-import { runModels } from '../../src/model/run-models.js';
+import { LotlakeError } from '../../src/base/config/lotlake-error.js';
+import { poolOf, settled } from '../../src/base/duck/pool.js';
+import { isOutOfMemory, openSession, type Session, scalar } from '../../src/base/duck/session.js';
+import { assertMemory, outOfMemoryError } from '../../src/core/lake/lake-error.js';
+import { readModels } from '../../src/core/model/model-files.js';
+import { runModels } from '../../src/core/model/run-models.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 /** DuckDB holds a list whole. This list needs more than the memory of the session. */

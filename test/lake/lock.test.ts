@@ -5,11 +5,11 @@ import { readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
-import { holderAtWork, type LockOptions, placeOf, takeLock } from '../../src/lake/lock.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { holderAtWork, type LockOptions, placeOf, takeLock } from '../../src/core/lake/lock.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-const LIBRARY = join(packageRoot, 'dist', 'src', 'lake', 'lock.js');
+const LIBRARY = join(packageRoot, 'dist', 'src', 'core', 'lake', 'lock.js');
 const TAKER = join(packageRoot, 'test', 'lake', 'take-lock.mjs');
 
 let folder: ReturnType<typeof temporaryFolder>;

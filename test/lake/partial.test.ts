@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
-import { layoutOf } from '../../src/lake/layout.js';
-import { findLeftovers, partialOf } from '../../src/lake/leftovers.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
+import { findLeftovers, partialOf } from '../../src/core/lake/leftovers.js';
 import { runLotlake } from '../cli/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-const TARGET = join(packageRoot, 'dist', 'src', 'export', 'target.js');
+const TARGET = join(packageRoot, 'dist', 'src', 'ask', 'export', 'target.js');
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Layout, layoutOf } from '../../src/lake/layout.js';
-import { placeOf } from '../../src/lake/lock.js';
+import { type Layout, layoutOf } from '../../src/core/lake/layout.js';
+import { placeOf } from '../../src/core/lake/lock.js';
 import {
   growthOf,
   oldRuns,
@@ -11,7 +11,7 @@ import {
   settleKilled,
   unresolvedRuns,
   writeRun,
-} from '../../src/lake/run-records.js';
+} from '../../src/core/lake/run-records.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { runId, runRecord } from './run-record.js';
 

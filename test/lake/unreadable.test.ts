@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { openTemporarySession } from '../../src/duck/session.js';
-import { layoutOf } from '../../src/lake/layout.js';
-import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/lake/vacuum.js';
+import { openTemporarySession } from '../../src/base/duck/session.js';
+import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/beyond/keep/vacuum.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
 import { runLotlake } from '../cli/support.js';
 import {
   configFor,

@@ -2,9 +2,9 @@ import { existsSync, linkSync, mkdirSync, readdirSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import { measure } from '../../src/lake/files.js';
-import { layoutOf } from '../../src/lake/layout.js';
-import type { VacuumPlan } from '../../src/lake/vacuum.js';
+import type { VacuumPlan } from '../../src/beyond/keep/vacuum.js';
+import { measure } from '../../src/core/lake/files.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
 import { runLotlake } from '../cli/support.js';
 import { configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
 

@@ -7,7 +7,7 @@ import {
   Fingerprints,
   readFingerprints,
   writeFingerprints,
-} from '../../src/land/fingerprints.js';
+} from '../../src/core/land/fingerprints.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const id = fc.integer({ min: 0, max: 30 });

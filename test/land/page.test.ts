@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeScratch } from '../../src/config/owned.js';
-import { digestOf, landPage, pagingOf, rescanPage } from '../../src/land/page.js';
+import { makeScratch } from '../../src/base/config/owned.js';
+import { digestOf, landPage, pagingOf, rescanPage } from '../../src/core/land/page.js';
+import { streams } from '../../src/core/service/streams.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { streams } from '../../src/service/streams.js';
 import { landedPage } from './ledger.js';
 import { cut, pageOf, vehicleContract } from './support.js';
 

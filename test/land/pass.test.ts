@@ -10,9 +10,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LotlakeError } from '../../src/config/lotlake-error.js';
-import { makeScratch } from '../../src/config/owned.js';
-import type { LandedPage } from '../../src/land/page.js';
+import { LotlakeError } from '../../src/base/config/lotlake-error.js';
+import { makeScratch } from '../../src/base/config/owned.js';
+import type { LandedPage } from '../../src/core/land/page.js';
+import { sinksOf } from '../../src/core/land/page-sinks.js';
 import {
   damagedFiles,
   endPass,
@@ -22,8 +23,7 @@ import {
   type Pass,
   readPass,
   recordPage,
-} from '../../src/land/pass.js';
-import { sinksOf } from '../../src/land/sink.js';
+} from '../../src/core/land/pass.js';
 import { landedPage } from './ledger.js';
 import { pageOf } from './support.js';
 

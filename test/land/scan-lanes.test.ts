@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { id, isTimestamp, number, text, timestamp } from '../../src/service/contract/field.js';
-import * as Kind from '../../src/service/contract/kinds.js';
-import { contractOf } from '../../src/service/contract/node.js';
+import { id, isTimestamp, number, text, timestamp } from '../../src/core/service/contract/field.js';
+import * as Kind from '../../src/core/service/contract/kinds.js';
+import { contractOf } from '../../src/core/service/contract/node.js';
 import { cut, scanChunks, scanText, vehicleContract } from './support.js';
 
 /** Lengths that span several lanes of 16 bytes, from every position in a lane. */

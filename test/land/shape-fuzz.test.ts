@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { contractOf } from '../../src/core/service/contract/node.js';
+import { schemas } from '../../src/core/service/contract/records.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { contractOf } from '../../src/service/contract/node.js';
-import { schemas } from '../../src/service/contract/records.js';
 import { scanText } from './support.js';
 
 const world = createWorld({ vehicles: 300 });

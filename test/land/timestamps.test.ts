@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { makeScratch } from '../../src/config/owned.js';
-import { openSession, rows, type Session } from '../../src/duck/session.js';
-import { isTimestamp, isYearOrMonth, reportDate, timestamp } from '../../src/service/contract/field.js';
-import { contractOf } from '../../src/service/contract/node.js';
+import { makeScratch } from '../../src/base/config/owned.js';
+import { openSession, rows, type Session } from '../../src/base/duck/session.js';
+import { isTimestamp, isYearOrMonth, reportDate, timestamp } from '../../src/core/service/contract/field.js';
+import { contractOf } from '../../src/core/service/contract/node.js';
 import { pageOf, scanText } from './support.js';
 
 const contract = contractOf(z.looseObject({ at: timestamp('Any time.') }));

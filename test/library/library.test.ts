@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 import { ConfigError, LotlakeError, openLake, runNightly } from '../../src/index.js';
 import { temporaryFolder } from '../pipelines/support.js';
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
+import { filesBelow } from '../../src/core/lake/files.js';
 import { runNightly } from '../../src/index.js';
-import { filesBelow } from '../../src/lake/files.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const folder = temporaryFolder();

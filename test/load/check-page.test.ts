@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeScratch } from '../../src/config/owned.js';
-import { checkPage, type Reject } from '../../src/load/check-page.js';
-import { columnPlaces } from '../../src/load/column-places.js';
+import { makeScratch } from '../../src/base/config/owned.js';
+import { checkPage, type Reject } from '../../src/core/load/check-page.js';
+import { columnPlaces } from '../../src/core/load/column-places.js';
+import { type StreamName, streams } from '../../src/core/service/streams.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { type StreamName, streams } from '../../src/service/streams.js';
 import { schemasOf } from './support.js';
 
 const folder = makeScratch(join(tmpdir(), 'lotlake-check-'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { columnPlaces } from '../../src/load/column-places.js';
-import { walkContract } from '../../src/service/contract/node.js';
-import { streamNames, streams } from '../../src/service/streams.js';
+import { columnPlaces } from '../../src/core/load/column-places.js';
+import { walkContract } from '../../src/core/service/contract/node.js';
+import { streamNames, streams } from '../../src/core/service/streams.js';
 import { schemasOf } from './support.js';
 
 const placesOf = async (name: (typeof streamNames)[number]) => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isObject } from '../../src/config/json.js';
+import { isObject } from '../../src/base/config/json.js';
 import {
   identifier,
   literal,
@@ -9,16 +9,16 @@ import {
   type Row,
   rows,
   type TemporarySession,
-} from '../../src/duck/session.js';
-import type { TableSchema } from '../../src/lake/schema.js';
-import { flattenFunctions, type LakeTable, lakeTables } from '../../src/lake/tables.js';
-import { columnPlaces, membersBehind } from '../../src/load/column-places.js';
-import { mendRecord } from '../../src/load/mend-record.js';
-import { columnTypes, isRowPlace, nodeAt } from '../../src/load/types.js';
-import { BATCH, planViews } from '../../src/load/views.js';
-import { reportKeys } from '../../src/service/contract/enumerations.js';
-import { type ContractNode, walkContract } from '../../src/service/contract/node.js';
-import { type StreamName, streamNames, streams } from '../../src/service/streams.js';
+} from '../../src/base/duck/session.js';
+import type { TableSchema } from '../../src/core/lake/schema.js';
+import { flattenFunctions, type LakeTable, lakeTables } from '../../src/core/lake/tables.js';
+import { columnPlaces, membersBehind } from '../../src/core/load/column-places.js';
+import { mendRecord } from '../../src/core/load/mend-record.js';
+import { columnTypes, isRowPlace, nodeAt } from '../../src/core/load/types.js';
+import { BATCH, planViews } from '../../src/core/load/views.js';
+import { reportKeys } from '../../src/core/service/contract/enumerations.js';
+import { type ContractNode, walkContract } from '../../src/core/service/contract/node.js';
+import { type StreamName, streamNames, streams } from '../../src/core/service/streams.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { schemasOf } from './support.js';
 

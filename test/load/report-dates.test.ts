@@ -2,10 +2,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeScratch } from '../../src/config/owned.js';
-import { openSession, rows, type Session } from '../../src/duck/session.js';
-import { loadBatch } from '../../src/load/batch.js';
-import { streams } from '../../src/service/streams.js';
+import { makeScratch } from '../../src/base/config/owned.js';
+import { openSession, rows, type Session } from '../../src/base/duck/session.js';
+import { loadBatch } from '../../src/core/load/batch.js';
+import { streams } from '../../src/core/service/streams.js';
 
 const folder = makeScratch(join(tmpdir(), 'lotlake-report-dates-'));
 let session: Session;

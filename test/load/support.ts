@@ -1,7 +1,7 @@
-import { openTemporarySession } from '../../src/duck/session.js';
-import type { TableSchema } from '../../src/lake/schema.js';
-import { readSchemas } from '../../src/load/batch.js';
-import type { StreamName } from '../../src/service/streams.js';
+import { openTemporarySession } from '../../src/base/duck/session.js';
+import type { TableSchema } from '../../src/core/lake/schema.js';
+import { readSchemas } from '../../src/core/load/batch.js';
+import type { StreamName } from '../../src/core/service/streams.js';
 
 /** The tables that are made from the records of a stream. */
 export async function schemasOf(name: StreamName): Promise<TableSchema[]> {

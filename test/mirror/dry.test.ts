@@ -1,9 +1,9 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, expect, it } from 'vitest';
-import { costOf } from '../../src/mirror/cost.js';
-import { dryStore } from '../../src/mirror/dry.js';
-import { push } from '../../src/mirror/push.js';
-import { describeAsIceberg } from '../../src/mirror/tables.js';
+import { costOf } from '../../src/beyond/mirror/cost.js';
+import { dryStore } from '../../src/beyond/mirror/dry.js';
+import { push } from '../../src/beyond/mirror/push.js';
+import { describeAsIceberg } from '../../src/beyond/mirror/tables.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { memoryStore } from './memory-store.js';
 import { makeNight } from './parquet-lake.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openMirrored } from '../../src/mirror/open.js';
-import { vacuumMirror } from '../../src/mirror/vacuum.js';
+import { openMirrored } from '../../src/beyond/mirror/open.js';
+import { vacuumMirror } from '../../src/beyond/mirror/vacuum.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { type MemoryStore, memoryStore } from './memory-store.js';
 import { lakeOf, makeSnapshot, pushTo } from './support.js';
@@ -140,7 +140,7 @@ describe('a mirror that a killed push left', () => {
   });
 
   it('is read as it is with credentials that may only read', async () => {
-    const { LotlakeError } = await import('../../src/config/lotlake-error.js');
+    const { LotlakeError } = await import('../../src/base/config/lotlake-error.js');
     const warn = vi.fn();
     store.before = (call) => {
       if (/^(send|replace) /.test(call)) throw new LotlakeError('MIRROR_REFUSED', '403', {});

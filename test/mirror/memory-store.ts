@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Content, noRequests, type ObjectStore, tagOf } from '../../src/mirror/store.js';
+import { type Content, noRequests, type ObjectStore, tagOf } from '../../src/beyond/mirror/store.js';
 
 interface Stored {
   readonly body: Buffer;

@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { layoutOf } from '../../src/lake/layout.js';
-import { endPass, openPass, readPass, recordPage } from '../../src/land/pass.js';
-import { pullLanding, pushLanding } from '../../src/mirror/landing.js';
-import { pull } from '../../src/mirror/pull.js';
-import { switchCurrent } from '../../src/publish/publish.js';
-import { withDatabase } from '../../src/query/open-lake.js';
+import { withDatabase } from '../../src/ask/query/open-lake.js';
+import { pullLanding, pushLanding } from '../../src/beyond/mirror/landing.js';
+import { pull } from '../../src/beyond/mirror/pull.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
+import { endPass, openPass, readPass, recordPage } from '../../src/core/land/pass.js';
+import { switchCurrent } from '../../src/core/publish/snapshot.js';
 import { landedPage } from '../land/ledger.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { type MemoryStore, memoryStore } from './memory-store.js';
 import { lakeOf, makeSnapshot, pushTo } from './support.js';
 
 const killed = vi.hoisted(() => ({ at: '' }));
-vi.mock('../../src/config/kill-point.js', () => ({
+vi.mock('../../src/base/config/kill-point.js', () => ({
   killPoint: (name: string) => {
     if (name === killed.at) throw new Error('killed');
   },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LotlakeError } from '../../src/config/lotlake-error.js';
-import { explain, isTemporary } from '../../src/mirror/s3-error.js';
+import { LotlakeError } from '../../src/base/config/lotlake-error.js';
+import { explain, isTemporary } from '../../src/beyond/mirror/s3-error.js';
 
 const place = { to: 's3://bucket/lake', pathStyle: true, concurrency: 1, landing: false };
 const { signal } = new AbortController();

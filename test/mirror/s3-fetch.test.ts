@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openStore } from '../../src/mirror/s3.js';
+import { openStore } from '../../src/beyond/mirror/s3.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const folder = temporaryFolder();

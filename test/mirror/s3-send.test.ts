@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openStore } from '../../src/mirror/s3.js';
-import { partSize, SIZES } from '../../src/mirror/s3-parts.js';
+import { openStore } from '../../src/beyond/mirror/s3.js';
+import { partSize, SIZES } from '../../src/beyond/mirror/s3-parts.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { contentOf } from './memory-store.js';
 

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
-import { type Manifest, writeManifest } from '../../src/lake/manifest.js';
-import { type LocalLake, type LocalSnapshot, type Pushing, push } from '../../src/mirror/push.js';
-import type { DescribeTables } from '../../src/mirror/tables.js';
+import { type LocalLake, type LocalSnapshot, type Pushing, push } from '../../src/beyond/mirror/push.js';
+import type { DescribeTables } from '../../src/beyond/mirror/tables.js';
+import { type Manifest, writeManifest } from '../../src/core/lake/manifest.js';
 import { contentOf, type MemoryStore } from './memory-store.js';
 
 /** Writes a snapshot with files of one table. `texts` are their contents by path below the table. */

@@ -1,11 +1,11 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { snapshotIdOf } from '../../src/iceberg/metadata.js';
-import { headOf } from '../../src/mirror/heads.js';
-import { readCurrent } from '../../src/mirror/layout.js';
-import type { LocalSnapshot } from '../../src/mirror/push.js';
-import { describeAsIceberg } from '../../src/mirror/tables.js';
-import { vacuumMirror } from '../../src/mirror/vacuum.js';
+import { snapshotIdOf } from '../../src/beyond/iceberg/metadata.js';
+import { headOf } from '../../src/beyond/mirror/heads.js';
+import { readCurrent } from '../../src/beyond/mirror/layout.js';
+import type { LocalSnapshot } from '../../src/beyond/mirror/push.js';
+import { describeAsIceberg } from '../../src/beyond/mirror/tables.js';
+import { vacuumMirror } from '../../src/beyond/mirror/vacuum.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { type MemoryStore, memoryStore } from './memory-store.js';
 import { makeNight, readMoment, readTable } from './parquet-lake.js';

@@ -2,15 +2,15 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { planCommit, type readPrevious } from '../../src/iceberg/plan.js';
-import { describeAsIceberg, retainHeads } from '../../src/mirror/tables.js';
-import { planObjects, vacuumMirror } from '../../src/mirror/vacuum.js';
+import { planCommit, type readPrevious } from '../../src/beyond/iceberg/plan.js';
+import { describeAsIceberg, retainHeads } from '../../src/beyond/mirror/tables.js';
+import { planObjects, vacuumMirror } from '../../src/beyond/mirror/vacuum.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { contentOf, type MemoryStore, memoryStore } from './memory-store.js';
 import { lakeOf, makeSnapshot, pushTo, readWhole } from './support.js';
 
 const killed = vi.hoisted(() => ({ at: '' }));
-vi.mock('../../src/config/kill-point.js', () => ({
+vi.mock('../../src/base/config/kill-point.js', () => ({
   killPoint: (name: string) => {
     if (name === killed.at) throw new Error('killed');
   },

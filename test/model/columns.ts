@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, rows } from '../../src/duck/session.js';
-import type { Model } from '../../src/model/model-files.js';
+import { identifier, rows } from '../../src/base/duck/session.js';
+import type { Model } from '../../src/core/model/model-files.js';
 
 /** Differences between the columns of a model and its .yml; both lists are empty if there are none. */
 export interface ColumnDifference {

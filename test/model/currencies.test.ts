@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Row } from '../../src/duck/session.js';
-import { runDataTests } from '../../src/model/data-tests.js';
-import { readLayer, readModels, withOwnSeeds } from '../../src/model/model-files.js';
+import type { Row } from '../../src/base/duck/session.js';
+import { runDataTests } from '../../src/core/model/data-tests.js';
+import { readLayer, readModels, withOwnSeeds } from '../../src/core/model/model-files.js';
 import { apart, base, lot, SOLD } from './cases.js';
 import { listing, report } from './report-cases.js';
 import {

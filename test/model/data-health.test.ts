@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UNSERVED } from '../../src/load/check-page.js';
+import { UNSERVED } from '../../src/core/load/check-page.js';
 import { apart, base, lot, SOLD, vinOf } from './cases.js';
 import { type Given, openMarts } from './support.js';
 

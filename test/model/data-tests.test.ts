@@ -2,12 +2,12 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeScratch } from '../../src/config/owned.js';
-import { openSession, rows, type Session } from '../../src/duck/session.js';
-import { readChecks } from '../../src/model/checks.js';
-import { assertTests, runDataTests } from '../../src/model/data-tests.js';
-import type { ColumnTest, Model, ModelTest } from '../../src/model/model-files.js';
-import { runModels } from '../../src/model/run-models.js';
+import { makeScratch } from '../../src/base/config/owned.js';
+import { openSession, rows, type Session } from '../../src/base/duck/session.js';
+import { readChecks } from '../../src/core/model/checks.js';
+import { assertTests, runDataTests } from '../../src/core/model/data-tests.js';
+import type { ColumnTest, Model, ModelTest } from '../../src/core/model/model-files.js';
+import { runModels } from '../../src/core/model/run-models.js';
 
 let session: Session;
 let folder: string;

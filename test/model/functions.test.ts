@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { rows } from '../../src/duck/session.js';
+import { rows } from '../../src/base/duck/session.js';
 import { computeMarts, openLake, type TestLake } from './support.js';
 
 let lake: TestLake;

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeScratch } from '../../src/config/owned.js';
-import { packageFile } from '../../src/config/package-root.js';
-import { openSession, rows, type Session } from '../../src/duck/session.js';
-import { type Model, readLayer, readModels, readModelsOf } from '../../src/model/model-files.js';
-import { referencesOf } from '../../src/model/references.js';
-import { planModels, runModels, sharedSteps } from '../../src/model/run-models.js';
+import { makeScratch } from '../../src/base/config/owned.js';
+import { packageFile } from '../../src/base/config/package-root.js';
+import { openSession, rows, type Session } from '../../src/base/duck/session.js';
+import { type Model, readLayer, readModels, readModelsOf } from '../../src/core/model/model-files.js';
+import { referencesOf } from '../../src/core/model/references.js';
+import { planModels, runModels, sharedSteps } from '../../src/core/model/run-models.js';
 
 let session: Session;
 let folder: string;

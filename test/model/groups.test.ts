@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
-import { withOwnSeeds } from '../../src/model/model-files.js';
+import { runDataTests } from '../../src/core/model/data-tests.js';
+import { withOwnSeeds } from '../../src/core/model/model-files.js';
 import { damageFactors, titles } from '../../src/sandbox/data/market.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { plantedLots } from '../sandbox/planted.js';

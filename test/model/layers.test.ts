@@ -1,8 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
-import { rows } from '../../src/duck/session.js';
-import { LAYERS, type Layer, readLayer } from '../../src/model/model-files.js';
-import { withReferences } from '../../src/model/references.js';
+import { rows } from '../../src/base/duck/session.js';
+import { LAYERS, type Layer, readLayer } from '../../src/core/model/model-files.js';
+import { withReferences } from '../../src/core/model/references.js';
 import { base } from './cases.js';
 import { computeMarts, openLake } from './support.js';
 

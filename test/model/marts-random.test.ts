@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
-import { readModels } from '../../src/model/model-files.js';
+import { runDataTests } from '../../src/core/model/data-tests.js';
+import { readModels } from '../../src/core/model/model-files.js';
 import { base } from './cases.js';
 import {
   attemptsOf,

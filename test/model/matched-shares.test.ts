@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readChecks } from '../../src/model/checks.js';
-import { runDataTests } from '../../src/model/data-tests.js';
-import { readModels } from '../../src/model/model-files.js';
+import { readChecks } from '../../src/core/model/checks.js';
+import { runDataTests } from '../../src/core/model/data-tests.js';
+import { readModels } from '../../src/core/model/model-files.js';
 import { base, lot } from './cases.js';
 import { GONE, listing, report } from './report-cases.js';
 import { computeMarts, fill, type Given, openLake, type TestLake, testsOf } from './support.js';

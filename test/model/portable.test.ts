@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
-import { LAYERS, readModels } from '../../src/model/model-files.js';
-import { planModelTests } from '../../src/model/test-sql.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { LAYERS, readModels } from '../../src/core/model/model-files.js';
+import { planModelTests } from '../../src/core/model/test-sql.js';
 import { onlyDuckDB } from './portable.js';
 
 const connection = await (await DuckDBInstance.create()).connect();

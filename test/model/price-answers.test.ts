@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Row } from '../../src/duck/session.js';
+import type { Row } from '../../src/base/duck/session.js';
 import { damageFactors, damages, marketFactor } from '../../src/sandbox/data/market.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { plantedLake, plantedSales } from '../soak/planted-lake.js';

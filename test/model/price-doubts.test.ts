@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
-import { readModels } from '../../src/model/model-files.js';
-import { valuesOfLots } from '../../src/query/value.js';
+import { valuesOfLots } from '../../src/ask/query/value.js';
+import { runDataTests } from '../../src/core/model/data-tests.js';
+import { readModels } from '../../src/core/model/model-files.js';
 import { apart, base, entry, lot, NOT_SOLD, ofYear, SOLD } from './cases.js';
 import { computeMarts, type Given, openLake, openMarts, type TestLake, texts } from './support.js';
 

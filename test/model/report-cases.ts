@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
+import { runDataTests } from '../../src/core/model/data-tests.js';
 import { base } from './cases.js';
 import { computeMarts, fill, type Given, type TestLake, testsOf } from './support.js';
 

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
-import { openTemporarySession, rows } from '../../src/duck/session.js';
-import { type Model, readModels, withOwnSeeds } from '../../src/model/model-files.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { openTemporarySession, rows } from '../../src/base/duck/session.js';
+import { type Model, readModels, withOwnSeeds } from '../../src/core/model/model-files.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { nightOf } from '../report/lake.js';
 

@@ -1,9 +1,9 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Model } from '../../src/model/model-files.js';
-import { planModelTests } from '../../src/model/test-sql.js';
-import { runSparkModels, type SparkTable } from '../../src/spark/spark-models.js';
+import { runSparkModels, type SparkTable } from '../../src/beyond/spark/spark-models.js';
+import type { Model } from '../../src/core/model/model-files.js';
+import { planModelTests } from '../../src/core/model/test-sql.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const folder = temporaryFolder();

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { makeScratch } from '../../src/config/owned.js';
-import { createEmptyTables } from '../../src/docs/empty-lake.js';
-import { identifier, literal, openSession, type Row, rows } from '../../src/duck/session.js';
-import { readChecks } from '../../src/model/checks.js';
-import { runDataTests } from '../../src/model/data-tests.js';
-import { type Model, readLayer, readModels } from '../../src/model/model-files.js';
-import type { Modelling } from '../../src/model/own-models.js';
-import { runModels } from '../../src/model/run-models.js';
+import { createEmptyTables } from '../../src/ask/docs/empty-lake.js';
+import { makeScratch } from '../../src/base/config/owned.js';
+import { identifier, literal, openSession, type Row, rows } from '../../src/base/duck/session.js';
+import { readChecks } from '../../src/core/model/checks.js';
+import { runDataTests } from '../../src/core/model/data-tests.js';
+import { type Model, readLayer, readModels } from '../../src/core/model/model-files.js';
+import type { Modelling } from '../../src/core/model/own-models.js';
+import { runModels } from '../../src/core/model/run-models.js';
 import { apart, base } from './cases.js';
 
 /** A database with every lake table, empty but with its real columns, and a folder for files. */

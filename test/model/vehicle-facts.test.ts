@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withOwnSeeds } from '../../src/model/model-files.js';
-import { valueOfCar, valuesOfLots } from '../../src/query/value.js';
+import { valueOfCar, valuesOfLots } from '../../src/ask/query/value.js';
+import { withOwnSeeds } from '../../src/core/model/model-files.js';
 import { base, lot, SOLD, vinOf } from './cases.js';
 import {
   computeMarts,

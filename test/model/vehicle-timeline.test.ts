@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDataTests } from '../../src/model/data-tests.js';
+import { runDataTests } from '../../src/core/model/data-tests.js';
 import { base, entry, lot, SOLD } from './cases.js';
 import { listing, report } from './report-cases.js';
 import { computeMarts, fill, type Given, openLake, type TestLake, testsOf, texts } from './support.js';

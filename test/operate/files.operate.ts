@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { load, loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { packageRoot } from '../../src/config/package-root.js';
-import { diskUse } from '../../src/lake/files.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { diskUse } from '../../src/core/lake/files.js';
 import { example, has, makePlace, put, runAlone } from './support.js';
 
 /** Real tools, in the versions that last checked the files. They stay between runs. */

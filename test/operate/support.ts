@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { CLI } from '../cli/support.js';
 import { WITHOUT_CATALOG } from '../pipelines/support.js';

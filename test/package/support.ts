@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 
 /** The user who installs the package: `nobody`, by number, if this process may become that user. */
 const IDS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

@@ -4,12 +4,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { openTemporarySession } from '../../src/duck/session.js';
-import { layoutOf } from '../../src/lake/layout.js';
-import { readRuns } from '../../src/lake/run-records.js';
-import { executeVacuum, planVacuum } from '../../src/lake/vacuum.js';
-import { listPasses } from '../../src/land/pass.js';
-import type { JobOptions } from '../../src/run/job.js';
+import { openTemporarySession } from '../../src/base/duck/session.js';
+import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
+import { readRuns } from '../../src/core/lake/run-records.js';
+import { listPasses } from '../../src/core/land/pass.js';
+import type { JobOptions } from '../../src/core/run/job.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import {
   configFor,

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { readManifest } from '../../src/lake/manifest.js';
+import { readManifest } from '../../src/core/lake/manifest.js';
 import { runLotlake } from '../cli/support.js';
 import { activeIn, type Lake, rowsOf, type Stage, setUp } from './world-oracle.js';
 

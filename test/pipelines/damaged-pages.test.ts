@@ -4,7 +4,7 @@ import { DuckDBConnection } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import type { ConfigInput } from '../../src/config/config.js';
+import type { ConfigInput } from '../../src/base/config/config.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 

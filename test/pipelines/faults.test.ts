@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import type { ConfigInput } from '../../src/config/config.js';
-import { MOST_BARREN } from '../../src/extract/plan.js';
+import type { ConfigInput } from '../../src/base/config/config.js';
+import { MOST_BARREN } from '../../src/core/extract/plan.js';
 import {
   createWorld,
   type Fault,

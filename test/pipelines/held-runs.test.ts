@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import type { Modelling } from '../../src/model/own-models.js';
+import type { Modelling } from '../../src/core/model/own-models.js';
 import { rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const FIRST = Date.parse('2026-11-09T02:00:00Z');

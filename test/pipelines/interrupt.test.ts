@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { layoutOf } from '../../src/lake/layout.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
 import { type Fault, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import type { KillPoint } from './kill-points.js';
 import { contentOf, type Ended, interruptAt, type Started, startLotlake } from './lake-process.js';

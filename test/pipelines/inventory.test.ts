@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { readChecks } from '../../src/model/checks.js';
+import { readChecks } from '../../src/core/model/checks.js';
 import { modelsOf } from '../model/support.js';
 import { compareRows } from '../model/world/compare.js';
 import type { MartRow } from '../model/world/night.js';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { described } from '../../src/service/contract/field.js';
-import * as Kind from '../../src/service/contract/kinds.js';
-import { contractOf } from '../../src/service/contract/node.js';
-import { schemas } from '../../src/service/contract/records.js';
+import { described } from '../../src/core/service/contract/field.js';
+import * as Kind from '../../src/core/service/contract/kinds.js';
+import { contractOf } from '../../src/core/service/contract/node.js';
+import { schemas } from '../../src/core/service/contract/records.js';
 import { runLotlake } from '../cli/support.js';
 import { bareDuckDb, configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
 
@@ -27,8 +27,8 @@ const cars = [
 ];
 
 it('values that the contract refuses are listed by rejects, and a rebuild loads them once the contract allows them', async () => {
-  vi.doMock('../../src/service/streams.js', async (original) => {
-    const real = await original<typeof import('../../src/service/streams.js')>();
+  vi.doMock('../../src/core/service/streams.js', async (original) => {
+    const real = await original<typeof import('../../src/core/service/streams.js')>();
     return {
       ...real,
       streams: {
@@ -71,7 +71,7 @@ it('values that the contract refuses are listed by rejects, and a rebuild loads 
   expect(runLotlake(folder.path, 'rejects', '--stream', 'titles').out).toBe('nothing was rejected\n');
   expect(runLotlake(folder.path, 'rejects', '--stream', 'lots').code).toBe(2);
 
-  vi.doUnmock('../../src/service/streams.js');
+  vi.doUnmock('../../src/core/service/streams.js');
   vi.resetModules();
   const { rebuild } = await import('../../pipelines/rebuild.js');
   await rebuild(job);

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import { packageRoot } from '../../src/config/package-root.js';
-import { openTemporarySession } from '../../src/duck/session.js';
-import { layoutOf } from '../../src/lake/layout.js';
-import { executeVacuum, planVacuum } from '../../src/lake/vacuum.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { openTemporarySession } from '../../src/base/duck/session.js';
+import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 

@@ -5,14 +5,14 @@ import { closing } from '../../pipelines/closing.js';
 import { incremental } from '../../pipelines/incremental.js';
 import { saveLookup } from '../../pipelines/lookup.js';
 import { nightly } from '../../pipelines/nightly.js';
-import type { ConfigInput } from '../../src/config/config.js';
-import { layoutOf } from '../../src/lake/layout.js';
-import { takeLock } from '../../src/lake/lock.js';
-import { listPasses, openPass } from '../../src/land/pass.js';
-import type { JobOptions } from '../../src/run/job.js';
-import type { RunResult } from '../../src/run/publish.js';
+import type { ConfigInput } from '../../src/base/config/config.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
+import { takeLock } from '../../src/core/lake/lock.js';
+import { listPasses, openPass } from '../../src/core/land/pass.js';
+import type { JobOptions } from '../../src/core/run/job.js';
+import type { RunResult } from '../../src/core/run/publish.js';
+import { requests } from '../../src/core/service/requests.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { requests } from '../../src/service/requests.js';
 import { SALES_ALONE } from './oracle/sales.js';
 import {
   configFor,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type LakeTable, lakeTables } from '../../src/lake/tables.js';
-import { rowCode } from '../../src/load/row-code.js';
-import { planViews } from '../../src/load/views.js';
-import { streams } from '../../src/service/streams.js';
+import { type LakeTable, lakeTables } from '../../src/core/lake/tables.js';
+import { rowCode } from '../../src/core/load/row-code.js';
+import { planViews } from '../../src/core/load/views.js';
+import { streams } from '../../src/core/service/streams.js';
 
 type RowRules = NonNullable<Parameters<typeof rowCode>[0]>;
 

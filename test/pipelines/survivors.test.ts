@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readModels } from '../../src/model/model-files.js';
+import { readModels } from '../../src/core/model/model-files.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { type Document, figureOf, nightOf, reportOf, tableOf } from '../report/lake.js';
 import { type LotRecord, recordsOf } from '../served.js';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
+import * as Kind from '../../src/core/service/contract/kinds.js';
+import { type ContractNode, contractOf } from '../../src/core/service/contract/node.js';
+import { schemas } from '../../src/core/service/contract/records.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import * as Kind from '../../src/service/contract/kinds.js';
-import { type ContractNode, contractOf } from '../../src/service/contract/node.js';
-import { schemas } from '../../src/service/contract/records.js';
 import { recordsOf } from '../served.js';
 import {
   configFor,

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { openTemporarySession } from '../../src/duck/session.js';
-import { layoutOf } from '../../src/lake/layout.js';
-import { readManifest } from '../../src/lake/manifest.js';
-import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/lake/vacuum.js';
-import type { Retention } from '../../src/lake/vacuum-plan.js';
+import { openTemporarySession } from '../../src/base/duck/session.js';
+import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/beyond/keep/vacuum.js';
+import type { Retention } from '../../src/beyond/keep/vacuum-plan.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
+import { readManifest } from '../../src/core/lake/manifest.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { firstLot, recordsOf, vehicleAt } from '../served.js';
 import {

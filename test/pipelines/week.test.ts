@@ -2,8 +2,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { summarize } from '../../src/cli/summary.js';
-import { lakeTables } from '../../src/lake/tables.js';
-import type { RunResult } from '../../src/run/publish.js';
+import { lakeTables } from '../../src/core/lake/tables.js';
+import type { RunResult } from '../../src/core/run/publish.js';
 import { bareDuckDb } from './support.js';
 import { type Stage, setUp } from './world-oracle.js';
 

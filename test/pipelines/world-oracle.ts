@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import { join } from 'node:path';
 import { nightly } from '../../pipelines/nightly.js';
-import type { ConfigInput } from '../../src/config/config.js';
-import type { JobOptions } from '../../src/run/job.js';
-import type { RunResult } from '../../src/run/publish.js';
+import type { ConfigInput } from '../../src/base/config/config.js';
+import type { JobOptions } from '../../src/core/run/job.js';
+import type { RunResult } from '../../src/core/run/publish.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { type Expectation, expectVehicle, unmet } from './record-oracle.js';
 import {

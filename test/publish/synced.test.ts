@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpat
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import { layoutOf } from '../../src/lake/layout.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { CLI } from '../cli/support.js';
 import { placeEnv } from '../pipelines/lake-process.js';

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
-import { lakeTables, systemTables } from '../../src/lake/tables.js';
-import { readModels } from '../../src/model/model-files.js';
-import { tablesOf } from '../../src/query/ask.js';
+import { tablesOf } from '../../src/ask/query/ask.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
+import { lakeTables, systemTables } from '../../src/core/lake/tables.js';
+import { readModels } from '../../src/core/model/model-files.js';
 
 let opened: TemporarySession;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { csvField, csvHeader } from '../../src/query/csv.js';
+import { csvField, csvHeader } from '../../src/ask/query/csv.js';
 
 /** The text of a field in RFC 4180, without the character that disarms formulas. */
 function readField(field: string): string {

@@ -1,11 +1,11 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allFiles, type ManifestTable, readManifest, writeManifest } from '../../src/lake/manifest.js';
-import { checksumOf } from '../../src/land/files.js';
-import { readModels } from '../../src/model/model-files.js';
-import { comparedTables, diffTable, type Side, sideOf, type TableDiff } from '../../src/query/diff.js';
-import { withDatabase } from '../../src/query/open-lake.js';
+import { comparedTables, diffTable, type Side, sideOf, type TableDiff } from '../../src/ask/query/diff.js';
+import { withDatabase } from '../../src/ask/query/open-lake.js';
+import { allFiles, type ManifestTable, readManifest, writeManifest } from '../../src/core/lake/manifest.js';
+import { checksumOf } from '../../src/core/land/files.js';
+import { readModels } from '../../src/core/model/model-files.js';
 import { runLotlake } from '../cli/support.js';
 import { type HandMade, handMadeLake, SNAPSHOT } from './support.js';
 

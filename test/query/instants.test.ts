@@ -2,11 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Table, tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
-import { writeArrow, writeCsv } from '../../src/export/data-files.js';
-import { readQuery } from '../../src/model/read-only.js';
-import type { Format } from '../../src/query/query.js';
-import { render } from '../../src/query/query.js';
+import { writeArrow, writeCsv } from '../../src/ask/export/data-files.js';
+import type { Format } from '../../src/ask/query/query.js';
+import { render } from '../../src/ask/query/query.js';
+import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
+import { readQuery } from '../../src/core/model/read-only.js';
 
 /** SQL of a value, and its form in JSON, in CSV and in a table on a terminal. */
 const SHOWN = {

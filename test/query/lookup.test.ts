@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Asked, findVehicle } from '../../src/ask/query/lookup.js';
 import { lakeCard } from '../../src/cli/vehicle-card.js';
-import { type Asked, findVehicle } from '../../src/query/lookup.js';
 import { fill, openLake, type TestLake } from '../model/support.js';
 
 const SEEN = '2026-11-20T02:00:00Z';

@@ -1,6 +1,6 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readQuery } from '../../src/model/read-only.js';
+import { readQuery } from '../../src/core/model/read-only.js';
 
 let connection: DuckDBConnection;
 beforeAll(async () => {

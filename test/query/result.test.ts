@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
-import { writeCsv } from '../../src/export/data-files.js';
-import { readQuery } from '../../src/model/read-only.js';
-import { jsonValue } from '../../src/query/instants.js';
-import { openResult } from '../../src/query/result.js';
+import { writeCsv } from '../../src/ask/export/data-files.js';
+import { jsonValue } from '../../src/ask/query/instants.js';
+import { openResult } from '../../src/ask/query/result.js';
+import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
+import { readQuery } from '../../src/core/model/read-only.js';
 
 let opened: TemporarySession;
 beforeAll(async () => {

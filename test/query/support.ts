@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { type Config, readConfig } from '../../src/config/config.js';
-import { literal } from '../../src/duck/session.js';
-import { type Exported, exportLake } from '../../src/export/export.js';
-import { type ExportInput, exportRequest } from '../../src/export/request.js';
-import { type ManifestTable, writeManifest } from '../../src/lake/manifest.js';
+import { type Exported, exportLake } from '../../src/ask/export/export.js';
+import { type ExportInput, exportRequest } from '../../src/ask/export/request.js';
+import { type Config, readConfig } from '../../src/base/config/config.js';
+import { literal } from '../../src/base/duck/session.js';
+import { type ManifestTable, writeManifest } from '../../src/core/lake/manifest.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 /** A hand-written lake. */

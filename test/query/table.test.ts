@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fittedGrid, tableText } from '../../src/query/table.js';
+import { fittedGrid, tableText } from '../../src/ask/query/table.js';
 
 const columns = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ name: `c${i}`, type: 'VARCHAR' }));

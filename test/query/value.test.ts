@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { valueOfCar, valuesOfLots } from '../../src/ask/query/value.js';
 import { cardOf } from '../../src/cli/commands/value.js';
-import { valueOfCar, valuesOfLots } from '../../src/query/value.js';
 import {
   EFFECTS,
   fitted,

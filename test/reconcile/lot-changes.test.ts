@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openSession, rows } from '../../src/duck/session.js';
-import type { BaseState } from '../../src/lake/base.js';
-import { listFiles } from '../../src/lake/files.js';
-import { appendToSystemTable } from '../../src/reconcile/own-rows.js';
-import { type MergeContext, systemTable } from '../../src/reconcile/relations.js';
+import { openSession, rows } from '../../src/base/duck/session.js';
+import type { BaseState } from '../../src/core/lake/base.js';
+import { listFiles } from '../../src/core/lake/files.js';
+import { type MergeContext, systemTable } from '../../src/core/reconcile/relations.js';
+import { appendToSystemTable } from '../../src/core/reconcile/system-rows.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 it('files of changes are merged once their month is over, and linked until then', async () => {

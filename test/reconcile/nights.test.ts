@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
-import type { TableSchema } from '../../src/lake/schema.js';
+import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
+import type { TableSchema } from '../../src/core/lake/schema.js';
 import { schemasOf } from '../load/support.js';
 import { type Evidence, type Knowledge, learn, NOTHING, type Values } from '../pipelines/oracle/knowledge.js';
 import { noteStates } from '../pipelines/oracle/state.js';

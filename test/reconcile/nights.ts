@@ -3,11 +3,11 @@
  * second, so that stories in which hundreds of lots leave the feed can be told with every change.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, literal, type Row, rows } from '../../src/duck/session.js';
-import type { Column, TableSchema } from '../../src/lake/schema.js';
-import { REJECT_COLUMNS } from '../../src/load/staged.js';
-import { guardShrink } from '../../src/reconcile/reconcile.js';
-import { applyRules, ruleOf } from '../../src/reconcile/rules.js';
+import { identifier, literal, type Row, rows } from '../../src/base/duck/session.js';
+import type { Column, TableSchema } from '../../src/core/lake/schema.js';
+import { REJECT_COLUMNS } from '../../src/core/load/staged.js';
+import { guardShrink } from '../../src/core/reconcile/merge-staged.js';
+import { applyRules, ruleOf } from '../../src/core/reconcile/rules.js';
 import {
   bindCurrent,
   createSchemas,
@@ -15,7 +15,7 @@ import {
   OF_RULES,
   RUN_RELATIONS,
   stagedColumns,
-} from '../../src/reconcile/state.js';
+} from '../../src/core/reconcile/state.js';
 import type { Evidence, Knowledge, Values } from '../pipelines/oracle/knowledge.js';
 import { lotContent } from '../pipelines/oracle/rows.js';
 import { columnsOf, SIGHTINGS } from './play.js';

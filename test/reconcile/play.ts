@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, literal, rows } from '../../src/duck/session.js';
-import type { Column, TableSchema } from '../../src/lake/schema.js';
-import { REJECT_COLUMNS } from '../../src/load/staged.js';
-import { applyRules, type Rule, rules } from '../../src/reconcile/rules.js';
+import { identifier, literal, rows } from '../../src/base/duck/session.js';
+import type { Column, TableSchema } from '../../src/core/lake/schema.js';
+import { REJECT_COLUMNS } from '../../src/core/load/staged.js';
+import { applyRules, type Rule, rules } from '../../src/core/reconcile/rules.js';
 import {
   bindCurrent,
   createSchemas,
@@ -14,7 +14,7 @@ import {
   OF_RULES,
   RUN_RELATIONS,
   stagedColumns,
-} from '../../src/reconcile/state.js';
+} from '../../src/core/reconcile/state.js';
 
 /**
  * Each folder `<rule>/<case>` is a case. The folders `base`, `stage`, `next` and `run` have CSV files with the input of

@@ -7,10 +7,10 @@ import {
   rows,
   scalar,
   type TemporarySession,
-} from '../../src/duck/session.js';
-import type { TableSchema } from '../../src/lake/schema.js';
-import { ruleOf, rules } from '../../src/reconcile/rules.js';
-import { bindCurrent, OF_RULES } from '../../src/reconcile/state.js';
+} from '../../src/base/duck/session.js';
+import type { TableSchema } from '../../src/core/lake/schema.js';
+import { ruleOf, rules } from '../../src/core/reconcile/rules.js';
+import { bindCurrent, OF_RULES } from '../../src/core/reconcile/state.js';
 import { schemasOf } from '../load/support.js';
 import { FOLDER, play, readsOf } from './play.js';
 

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openTemporarySession, rows } from '../../src/duck/session.js';
-import { stagedFiles } from '../../src/load/staged.js';
-import { oncePerKey } from '../../src/reconcile/state.js';
+import { openTemporarySession, rows } from '../../src/base/duck/session.js';
+import { stagedFiles } from '../../src/core/load/staged.js';
+import { oncePerKey } from '../../src/core/reconcile/state.js';
 import { schemasOf } from '../load/support.js';
 import { bareDuckDb, temporaryFolder } from '../pipelines/support.js';
 

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openSession, rows } from '../../src/duck/session.js';
-import { lakeTables } from '../../src/lake/tables.js';
-import type { MergeContext } from '../../src/reconcile/relations.js';
-import { writeRows } from '../../src/reconcile/write.js';
+import { openSession, rows } from '../../src/base/duck/session.js';
+import { lakeTables } from '../../src/core/lake/tables.js';
+import type { MergeContext } from '../../src/core/reconcile/relations.js';
+import { writeRows } from '../../src/core/reconcile/write.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const images = lakeTables().find(({ name }) => name === 'lot_images');

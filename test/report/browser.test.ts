@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { csvField } from '../../src/query/csv.js';
+import { csvField } from '../../src/ask/query/csv.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { recordsOf } from '../served.js';

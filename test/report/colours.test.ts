@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 
 const css = readFileSync(join(packageRoot, 'site', 'report.css'), 'utf8');
 const [light = '', dark = ''] = [...css.matchAll(/:root \{([^}]*)\}/g)].map(([, block]) => block);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { diskAlarm } from '../../src/report/alarms.js';
+import { diskAlarm } from '../../src/ask/report/alarms.js';
 import { runRecord } from '../lake/run-record.js';
 
 /** Nights after which the output folder has these megabytes. */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseHTML } from 'linkedom';
 import { nightly } from '../../pipelines/nightly.js';
-import { writeReport } from '../../src/report/write-report.js';
-import type { JobOptions } from '../../src/run/job.js';
+import { writeReport } from '../../src/ask/report/write-report.js';
+import type { JobOptions } from '../../src/core/run/job.js';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { configFor, lastPage, serve, silentReporter, WITHOUT_CATALOG } from '../pipelines/support.js';
 

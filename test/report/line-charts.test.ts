@@ -1,7 +1,7 @@
 import { parseHTML } from 'linkedom';
 import { describe, expect, it } from 'vitest';
-import { overTime } from '../../src/report/line-charts.js';
-import { type ChartSpec, spec } from '../../src/report/spec.js';
+import { overTime } from '../../src/ask/report/line-charts.js';
+import { type ChartSpec, spec } from '../../src/ask/report/spec.js';
 
 /** A chart of the report, with some members replaced. */
 function chartWith(more: Partial<ChartSpec>): ChartSpec {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ask } from '../../src/query/ask.js';
-import type { Drawing } from '../../src/report/draw.js';
-import { againstEstimate } from '../../src/report/point-chart.js';
+import { ask } from '../../src/ask/query/ask.js';
+import type { Drawing } from '../../src/ask/report/draw.js';
+import { againstEstimate } from '../../src/ask/report/point-chart.js';
 import { fitted, lotsOf, type PricedMarket } from '../model/pricing/market.js';
 
 const LAST = 13;

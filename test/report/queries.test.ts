@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openTemporarySession, type TemporarySession } from '../../src/duck/session.js';
-import { ask } from '../../src/query/ask.js';
+import { ask } from '../../src/ask/query/ask.js';
+import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 
 let opened: TemporarySession;
 beforeEach(async () => {

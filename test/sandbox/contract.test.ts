@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { contractOf } from '../../src/core/service/contract/node.js';
+import { schemas } from '../../src/core/service/contract/records.js';
 import { createWorld } from '../../src/sandbox/index.js';
-import { contractOf } from '../../src/service/contract/node.js';
-import { schemas } from '../../src/service/contract/records.js';
 import { recordsOf } from '../served.js';
 import { walk } from './support.js';
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { endpoints as defined, namesInPath } from '../../src/core/service/endpoints.js';
 import { endpointHelp } from '../../src/sandbox/index.js';
 import { matchOf } from '../../src/sandbox/server/answers.js';
-import { endpoints as defined, namesInPath } from '../../src/service/endpoints.js';
 
 const endpoints = Object.values(defined);
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { endpoints } from '../../src/core/service/endpoints.js';
 import { highestRate, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import { endpoints } from '../../src/service/endpoints.js';
 import { recordsOf, vehicleAt } from '../served.js';
 import { type Got, get } from './support.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schemas } from '../../src/core/service/contract/records.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { schemas } from '../../src/service/contract/records.js';
 import { at, get, type Json, listOf, type Seen, seenIn } from './support.js';
 
 const DAY = 86_400_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { linksSchema, metaSchema } from '../../src/core/service/contract/envelope.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { linksSchema, metaSchema } from '../../src/service/contract/envelope.js';
 import { type Got, get, idsOf } from './support.js';
 
 let sandbox: Sandbox;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { envelopeSchema } from '../../src/core/service/contract/envelope.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import { envelopeSchema } from '../../src/service/contract/envelope.js';
 import { type Got, get, idsOf } from './support.js';
 
 let sandbox: Sandbox;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schemas } from '../../src/core/service/contract/records.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { schemas } from '../../src/service/contract/records.js';
 import { get, idsOf } from './support.js';
 
 let sandbox: Sandbox;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { enumerations, reportKeys } from '../../src/core/service/contract/enumerations.js';
+import { type ContractNode, contractOf, walkContract } from '../../src/core/service/contract/node.js';
+import { schemas } from '../../src/core/service/contract/records.js';
 import { createWorld, type World } from '../../src/sandbox/index.js';
-import { enumerations, reportKeys } from '../../src/service/contract/enumerations.js';
-import { type ContractNode, contractOf, walkContract } from '../../src/service/contract/node.js';
-import { schemas } from '../../src/service/contract/records.js';
 import { type Json, listOf, walk } from './support.js';
 
 // What a world of 6,000 vehicles shows, counted against the contract.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { enumerations } from '../../src/service/contract/enumerations.js';
-import { idOf, walkContract } from '../../src/service/contract/node.js';
-import { schemas } from '../../src/service/contract/records.js';
-import { type Stream, streams } from '../../src/service/streams.js';
+import { enumerations } from '../../src/core/service/contract/enumerations.js';
+import { idOf, walkContract } from '../../src/core/service/contract/node.js';
+import { schemas } from '../../src/core/service/contract/records.js';
+import { type Stream, streams } from '../../src/core/service/streams.js';
 
 const nodesOf = (stream: Stream) => [...walkContract(stream.contract)];
 

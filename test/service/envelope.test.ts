@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { envelopeSchema } from '../../src/service/contract/envelope.js';
+import { envelopeSchema } from '../../src/core/service/contract/envelope.js';
 
 const links = { first: 'f', last: null, prev: null, next: 'http://service.example/api/cars?page=2' };
 

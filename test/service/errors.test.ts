@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LotlakeError } from '../../src/config/lotlake-error.js';
-import { errorFromAnswer, isFailure, messageOfBody, ServiceError } from '../../src/service/errors.js';
+import { LotlakeError } from '../../src/base/config/lotlake-error.js';
+import { errorFromAnswer, isFailure, messageOfBody, ServiceError } from '../../src/core/service/errors.js';
 
 const facts = { url: 'https://service.example/api/cars?page=3' };
 const statuses = [301, 400, 401, 403, 404, 418, 429, 500, 502, 503, 504, 599];

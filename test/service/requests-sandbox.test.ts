@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { enumerations } from '../../src/core/service/contract/enumerations.js';
+import type { Plan } from '../../src/core/service/limits.js';
+import { requests, type ServiceRequest } from '../../src/core/service/requests.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { enumerations } from '../../src/service/contract/enumerations.js';
-import type { Plan } from '../../src/service/limits.js';
-import { requests, type ServiceRequest } from '../../src/service/requests.js';
 import { lotAt, recordsOf } from '../served.js';
 
 type Name = keyof typeof requests;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LotlakeError } from '../../src/config/lotlake-error.js';
-import { endpoints, namesInPath } from '../../src/service/endpoints.js';
-import { requests } from '../../src/service/requests.js';
+import { LotlakeError } from '../../src/base/config/lotlake-error.js';
+import { endpoints, namesInPath } from '../../src/core/service/endpoints.js';
+import { requests } from '../../src/core/service/requests.js';
 
 type Name = keyof typeof requests;
 

@@ -3,10 +3,10 @@ import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
-import { listPasses } from '../../src/land/pass.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { listPasses } from '../../src/core/land/pass.js';
+import { streamNames } from '../../src/core/service/streams.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { streamNames } from '../../src/service/streams.js';
 import { contentOf, type Ended, startLotlake } from '../pipelines/lake-process.js';
 import { bareDuckDb, temporaryFolder, WITHOUT_CATALOG } from '../pipelines/support.js';
 

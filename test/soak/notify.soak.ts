@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { nightly } from '../../pipelines/nightly.js';
-import { packageRoot } from '../../src/config/package-root.js';
-import { layoutOf } from '../../src/lake/layout.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { type Ended, startLotlake } from '../pipelines/lake-process.js';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Row } from '../../src/duck/session.js';
+import type { Row } from '../../src/base/duck/session.js';
 import { damages } from '../../src/sandbox/data/market.js';
 import { createWorld, market, marketFactor } from '../../src/sandbox/index.js';
 import { type TestLake, texts } from '../model/support.js';

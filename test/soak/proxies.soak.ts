@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openStore } from '../../src/mirror/s3.js';
+import { openStore } from '../../src/beyond/mirror/s3.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { CLI } from '../cli/support.js';
 import { startProxy } from '../extract/proxy-server.js';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import xterm from '@xterm/headless';
 import { afterAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.js';
+import { packageRoot } from '../../src/base/config/package-root.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { CLI } from '../cli/support.js';
 import { temporaryFolder } from '../pipelines/support.js';

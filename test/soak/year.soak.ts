@@ -3,11 +3,11 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import { openTemporarySession } from '../../src/duck/session.js';
-import { diskUse, filesBelow } from '../../src/lake/files.js';
-import { currentSnapshot, layoutOf } from '../../src/lake/layout.js';
-import { allFiles, allTables, readManifest } from '../../src/lake/manifest.js';
-import { executeVacuum, planVacuum } from '../../src/lake/vacuum.js';
+import { openTemporarySession } from '../../src/base/duck/session.js';
+import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum.js';
+import { diskUse, filesBelow } from '../../src/core/lake/files.js';
+import { currentSnapshot, layoutOf } from '../../src/core/lake/layout.js';
+import { allFiles, allTables, readManifest } from '../../src/core/lake/manifest.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { configFor, silentReporter, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
 

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runSpark } from '../../src/spark/run-spark.js';
-import { scriptOf, sparkLiteral, submitArguments } from '../../src/spark/script.js';
+import { runSpark } from '../../src/beyond/spark/run-spark.js';
+import { scriptOf, sparkLiteral, submitArguments } from '../../src/beyond/spark/script.js';
 
 /** A command in place of Spark. It prints what the script of the test says, and keeps its arguments. */
 describe('a script on Spark', () => {

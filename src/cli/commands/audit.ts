@@ -1,14 +1,14 @@
-import { count } from '../../config/printable.js';
-import type { Row } from '../../duck/session.js';
-import { type Answer, assertService, type Client, openClient, readJson } from '../../extract/client.js';
-import { layoutOf } from '../../lake/layout.js';
-import { ask } from '../../query/ask.js';
-import { readLake } from '../../query/open-lake.js';
-import { gridOf } from '../../query/table.js';
-import { assertOrigin } from '../../run/job.js';
-import { enumerations } from '../../service/contract/enumerations.js';
-import { isFailure, ServiceError } from '../../service/errors.js';
-import { requests } from '../../service/requests.js';
+import { ask } from '../../ask/query/ask.js';
+import { readLake } from '../../ask/query/open-lake.js';
+import { gridOf } from '../../ask/query/table.js';
+import { count } from '../../base/config/printable.js';
+import type { Row } from '../../base/duck/session.js';
+import { type Answer, assertService, type Client, openClient, readJson } from '../../core/extract/client.js';
+import { layoutOf } from '../../core/lake/layout.js';
+import { assertOrigin } from '../../core/run/job.js';
+import { enumerations } from '../../core/service/contract/enumerations.js';
+import { isFailure, ServiceError } from '../../core/service/errors.js';
+import { requests } from '../../core/service/requests.js';
 import { command } from '../command.js';
 import { onService, sandboxOptions } from '../on-sandbox.js';
 

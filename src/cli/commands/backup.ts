@@ -1,10 +1,10 @@
-import { readFolder } from '../../config/folder.js';
-import { count, megabytes } from '../../config/printable.js';
-import { describeCopy } from '../../iceberg/local.js';
-import { type Backup, backUp } from '../../lake/backup.js';
-import { layoutOf } from '../../lake/layout.js';
-import { dictionary } from '../../model/dictionary.js';
-import { withDatabase } from '../../query/open-lake.js';
+import { withDatabase } from '../../ask/query/open-lake.js';
+import { readFolder } from '../../base/config/folder.js';
+import { count, megabytes } from '../../base/config/printable.js';
+import { describeCopy } from '../../beyond/iceberg/local.js';
+import { type Backup, backUp } from '../../beyond/keep/backup.js';
+import { layoutOf } from '../../core/lake/layout.js';
+import { dictionary } from '../../core/model/dictionary.js';
 import { command, type Lines, whileLocked } from '../command.js';
 
 /** Copies the lake to another folder while no run works on it, and says what the copy holds. */

@@ -1,7 +1,7 @@
-import { readConfig } from '../../config/config.js';
-import { packageFile } from '../../config/package-root.js';
-import { currentSnapshot, layoutOf } from '../../lake/layout.js';
-import { allNames, readManifest } from '../../lake/manifest.js';
+import { readConfig } from '../../base/config/config.js';
+import { packageFile } from '../../base/config/package-root.js';
+import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
+import { allNames, readManifest } from '../../core/lake/manifest.js';
 import { command } from '../command.js';
 import type { Effects } from '../effects.js';
 

@@ -1,5 +1,5 @@
-import { flagOf, type InForce, readSettings } from '../../config/config.js';
-import { gridOf } from '../../query/table.js';
+import { gridOf } from '../../ask/query/table.js';
+import { flagOf, type InForce, readSettings } from '../../base/config/config.js';
 import { command, lakeOptions } from '../command.js';
 
 /** Lists the settings in force, and where each comes from. */
@@ -24,7 +24,7 @@ const shown = (value: InForce['value']): string =>
 
 /** Every setting with what it does, as Markdown; the build writes it as docs/run/settings.md. */
 export async function settingsPage(): Promise<string> {
-  const { settingsMarkdown } = await import('../../config/settings-pages.js');
+  const { settingsMarkdown } = await import('../../base/config/settings-pages.js');
   const { run } = await import('./run.js');
   const { push } = await import('./push.js');
   return settingsMarkdown((name) => {

@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
-import { readFolder } from '../../config/folder.js';
-import { count, counted, megabytes, sumOf } from '../../config/printable.js';
-import { type Exported, exportLake } from '../../export/export.js';
-import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles, exportRequest } from '../../export/request.js';
+import { type Exported, exportLake } from '../../ask/export/export.js';
+import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles, exportRequest } from '../../ask/export/request.js';
+import { readFolder } from '../../base/config/folder.js';
+import { count, counted, megabytes, sumOf } from '../../base/config/printable.js';
 import { command, snapshotOptions } from '../command.js';
 
 /** Writes tables into a folder or a .zip to hand over, and says what is in it. */

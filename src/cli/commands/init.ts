@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { FILE } from '../../config/given.js';
-import { codeOf, LotlakeError } from '../../config/lotlake-error.js';
-import { own, replaceFile, writeNew } from '../../config/owned.js';
-import { settingsTemplate } from '../../config/settings-pages.js';
+import { FILE } from '../../base/config/given.js';
+import { codeOf, LotlakeError } from '../../base/config/lotlake-error.js';
+import { own, replaceFile, writeNew } from '../../base/config/owned.js';
+import { settingsTemplate } from '../../base/config/settings-pages.js';
 import { command } from '../command.js';
 
 /** Writes a file of settings with comments into the working folder. */

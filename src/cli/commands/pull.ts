@@ -1,10 +1,10 @@
-import { readConfig } from '../../config/config.js';
-import { assertWritable } from '../../config/folder.js';
-import { count, megabytes } from '../../config/printable.js';
-import { layoutOf } from '../../lake/layout.js';
-import { pullLanding } from '../../mirror/landing.js';
-import { pull as pullLake } from '../../mirror/pull.js';
-import { withDatabase } from '../../query/open-lake.js';
+import { withDatabase } from '../../ask/query/open-lake.js';
+import { readConfig } from '../../base/config/config.js';
+import { assertWritable } from '../../base/config/folder.js';
+import { count, megabytes } from '../../base/config/printable.js';
+import { pullLanding } from '../../beyond/mirror/landing.js';
+import { pull as pullLake } from '../../beyond/mirror/pull.js';
+import { layoutOf } from '../../core/lake/layout.js';
 import { command, type Lines, whileLocked } from '../command.js';
 import { landingText, mirrorOptions, openMirror } from '../mirror.js';
 

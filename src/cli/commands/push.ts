@@ -1,4 +1,4 @@
-import { readConfig } from '../../config/config.js';
+import { readConfig } from '../../base/config/config.js';
 import { command } from '../command.js';
 import { mirrorOptions, pushedText, pushLake } from '../mirror.js';
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf } from '../../config/lotlake-error.js';
-import { type ReadQuery, readQuery, refused } from '../../model/read-only.js';
-import { readLake } from '../../query/open-lake.js';
-import { formats, render } from '../../query/query.js';
+import { readLake } from '../../ask/query/open-lake.js';
+import { formats, render } from '../../ask/query/query.js';
+import { messageOf } from '../../base/config/lotlake-error.js';
+import { type ReadQuery, readQuery, refused } from '../../core/model/read-only.js';
 import { command, snapshotOptions } from '../command.js';
 import type { Effects } from '../effects.js';
 

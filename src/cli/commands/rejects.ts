@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { LotlakeError } from '../../config/lotlake-error.js';
-import { clip, count, printable } from '../../config/printable.js';
-import type { Row } from '../../duck/session.js';
-import { layoutOf } from '../../lake/layout.js';
-import { readPass } from '../../land/pass.js';
-import { ask } from '../../query/ask.js';
-import { readLake } from '../../query/open-lake.js';
-import { gridOf } from '../../query/table.js';
+import { ask } from '../../ask/query/ask.js';
+import { readLake } from '../../ask/query/open-lake.js';
+import { gridOf } from '../../ask/query/table.js';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { clip, count, printable } from '../../base/config/printable.js';
+import type { Row } from '../../base/duck/session.js';
+import { layoutOf } from '../../core/lake/layout.js';
+import { readPass } from '../../core/land/pass.js';
 import { command } from '../command.js';
 import { streamOf } from '../option-values.js';
 

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import { readFile } from '../../config/folder.js';
-import { writeReport } from '../../report/write-report.js';
+import { writeReport } from '../../ask/report/write-report.js';
+import { readFile } from '../../base/config/folder.js';
 import { command } from '../command.js';
 
 /** Writes the report of the published snapshot and says where it is. */

@@ -1,10 +1,10 @@
 import { pipelineNames, pipelines } from '../../../pipelines/index.js';
-import { flagsOf, readSettings, type Settings } from '../../config/config.js';
-import { assertWritable } from '../../config/folder.js';
-import { messageOf } from '../../config/lotlake-error.js';
-import { assertService } from '../../extract/client.js';
-import type { JobOptions } from '../../run/job.js';
-import type { RunResult } from '../../run/publish.js';
+import { flagsOf, readSettings, type Settings } from '../../base/config/config.js';
+import { assertWritable } from '../../base/config/folder.js';
+import { messageOf } from '../../base/config/lotlake-error.js';
+import { assertService } from '../../core/extract/client.js';
+import type { JobOptions } from '../../core/run/job.js';
+import type { RunResult } from '../../core/run/publish.js';
 import { calledAs, command } from '../command.js';
 import type { Effects } from '../effects.js';
 import type { PushedLake } from '../mirror.js';

@@ -1,10 +1,10 @@
-import { clip, count, printable, sumOf } from '../../config/printable.js';
-import type { Row } from '../../duck/session.js';
-import { currentSnapshot, layoutOf } from '../../lake/layout.js';
-import { type RunRecord, readRuns, reasonOf } from '../../lake/run-records.js';
-import { ask } from '../../query/ask.js';
-import { readLake } from '../../query/open-lake.js';
-import { gridOf } from '../../query/table.js';
+import { ask } from '../../ask/query/ask.js';
+import { readLake } from '../../ask/query/open-lake.js';
+import { gridOf } from '../../ask/query/table.js';
+import { clip, count, printable, sumOf } from '../../base/config/printable.js';
+import type { Row } from '../../base/duck/session.js';
+import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
+import { type RunRecord, readRuns, reasonOf } from '../../core/lake/run-records.js';
 import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 

@@ -1,11 +1,3 @@
-import type { Config } from '../../config/config.js';
-import { LotlakeError, messageOf } from '../../config/lotlake-error.js';
-import { count, counted, megabytes, printable, sumOf } from '../../config/printable.js';
-import { currentSnapshot, type Layout, layoutOf } from '../../lake/layout.js';
-import { holderAtWork } from '../../lake/lock.js';
-import { allTables, readManifest } from '../../lake/manifest.js';
-import { diskOf, growthOf, type RunRecord, readRuns } from '../../lake/run-records.js';
-import { findPasses } from '../../land/pass.js';
 import {
   alarmLine,
   driftText,
@@ -13,8 +5,16 @@ import {
   ownAlarms,
   rejectedText,
   type Standing,
-} from '../../report/alarms.js';
-import { unique } from '../../report/format.js';
+} from '../../ask/report/alarms.js';
+import { unique } from '../../ask/report/format.js';
+import type { Config } from '../../base/config/config.js';
+import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
+import { count, counted, megabytes, printable, sumOf } from '../../base/config/printable.js';
+import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
+import { holderAtWork } from '../../core/lake/lock.js';
+import { allTables, readManifest } from '../../core/lake/manifest.js';
+import { diskOf, growthOf, type RunRecord, readRuns } from '../../core/lake/run-records.js';
+import { findPasses } from '../../core/land/pass.js';
 import { command, type Lines } from '../command.js';
 import { parseHours } from '../option-values.js';
 

@@ -1,10 +1,10 @@
-import type { Config } from '../../config/config.js';
-import { unknownName } from '../../config/nearest.js';
-import { clip, count } from '../../config/printable.js';
-import { readManifest } from '../../lake/manifest.js';
-import { columnCells, dictionary, type TableEntry } from '../../model/dictionary.js';
-import { snapshotFolder } from '../../query/open-lake.js';
-import { gridOf } from '../../query/table.js';
+import { snapshotFolder } from '../../ask/query/open-lake.js';
+import { gridOf } from '../../ask/query/table.js';
+import type { Config } from '../../base/config/config.js';
+import { unknownName } from '../../base/config/nearest.js';
+import { clip, count } from '../../base/config/printable.js';
+import { readManifest } from '../../core/lake/manifest.js';
+import { columnCells, dictionary, type TableEntry } from '../../core/model/dictionary.js';
 import { command } from '../command.js';
 
 /** The place of each layer, in the order in which most people need them; tables come last. */

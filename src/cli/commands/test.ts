@@ -1,18 +1,23 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Config } from '../../config/config.js';
-import { ConfigError } from '../../config/lotlake-error.js';
-import { clip, count, counted, printable } from '../../config/printable.js';
-import { literal, rows } from '../../duck/session.js';
-import { layoutOf } from '../../lake/layout.js';
-import type { Manifest } from '../../lake/manifest.js';
-import { assertTests, isTestedNightly, runDataTests, type TestFailures } from '../../model/data-tests.js';
-import { readKeptTests } from '../../model/failed-rows.js';
-import { type Modelling, modellingOf } from '../../model/own-models.js';
-import { checkTests } from '../../model/read-only.js';
-import { unknownModel } from '../../model/select.js';
-import { type Reading, readLake, withDatabase } from '../../query/open-lake.js';
-import { gridOf } from '../../query/table.js';
+import { type Reading, readLake, withDatabase } from '../../ask/query/open-lake.js';
+import { gridOf } from '../../ask/query/table.js';
+import type { Config } from '../../base/config/config.js';
+import { ConfigError } from '../../base/config/lotlake-error.js';
+import { clip, count, counted, printable } from '../../base/config/printable.js';
+import { literal, rows } from '../../base/duck/session.js';
+import { layoutOf } from '../../core/lake/layout.js';
+import type { Manifest } from '../../core/lake/manifest.js';
+import {
+  assertTests,
+  isTestedNightly,
+  runDataTests,
+  type TestFailures,
+} from '../../core/model/data-tests.js';
+import { readKeptTests } from '../../core/model/failed-rows.js';
+import { type Modelling, modellingOf } from '../../core/model/own-models.js';
+import { checkTests } from '../../core/model/read-only.js';
+import { unknownModel } from '../../core/model/select.js';
 import { command, type Lines } from '../command.js';
 
 /** Runs the data tests on a snapshot, or shows the failing rows that the last run kept. */

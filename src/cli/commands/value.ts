@@ -1,7 +1,7 @@
-import { count, printable } from '../../config/printable.js';
-import { readLake } from '../../query/open-lake.js';
-import { gridOf } from '../../query/table.js';
-import { VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../query/value.js';
+import { readLake } from '../../ask/query/open-lake.js';
+import { gridOf } from '../../ask/query/table.js';
+import { VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/value.js';
+import { count, printable } from '../../base/config/printable.js';
 import { command, type Lines, snapshotOptions, textOf } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { UsageError } from '../usage-error.js';

@@ -1,20 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { jsonIn } from '../../config/json.js';
-import { LotlakeError } from '../../config/lotlake-error.js';
-import { clip, count, counted, megabytes, printable, sumOf } from '../../config/printable.js';
-import { runEachTest } from '../../docs/test-results.js';
-import { filesOf } from '../../lake/files.js';
-import { unsoundError } from '../../lake/lake-error.js';
-import { WAREHOUSE } from '../../lake/layout.js';
-import { allFiles, allTables, type Manifest, manifestOrDamage } from '../../lake/manifest.js';
-import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../lake/verify.js';
-import { verifyContent } from '../../lake/verify-content.js';
-import { viewOn } from '../../lake/views.js';
-import type { TestResult } from '../../model/data-tests.js';
-import { confine, createView, snapshotFolder, withDatabase } from '../../query/open-lake.js';
-import { gridOf } from '../../query/table.js';
+import { runEachTest } from '../../ask/docs/test-results.js';
+import { confine, createView, snapshotFolder, withDatabase } from '../../ask/query/open-lake.js';
+import { gridOf } from '../../ask/query/table.js';
+import { jsonIn } from '../../base/config/json.js';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { clip, count, counted, megabytes, printable, sumOf } from '../../base/config/printable.js';
+import { verifyContent } from '../../beyond/keep/verify-content.js';
+import { filesOf } from '../../core/lake/files.js';
+import { unsoundError } from '../../core/lake/lake-error.js';
+import { WAREHOUSE } from '../../core/lake/layout.js';
+import { allFiles, allTables, type Manifest, manifestOrDamage } from '../../core/lake/manifest.js';
+import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../core/lake/verify.js';
+import { viewOn } from '../../core/lake/views.js';
+import type { TestResult } from '../../core/model/data-tests.js';
 import { command, type Lines } from '../command.js';
 
 /** Checks a snapshot by its manifest and its data tests. Throws LAKE_UNSOUND if something is wrong. */

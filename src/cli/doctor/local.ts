@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Config, type ConfigInput, readSettings } from '../../config/config.js';
-import { assertWritable } from '../../config/folder.js';
-import { ConfigError, LotlakeError, messageOf } from '../../config/lotlake-error.js';
-import { formatBytes } from '../../config/memory.js';
-import { makeHardLink, makeLink, makeScratch, remove, writeNew } from '../../config/owned.js';
-import { leastNode } from '../../config/package-root.js';
-import { count, sumOf } from '../../config/printable.js';
-import { assertLink, findBase } from '../../lake/base.js';
-import { assertMemory, diskFullError } from '../../lake/lake-error.js';
-import { currentSnapshot, layoutOf } from '../../lake/layout.js';
-import { lockedError, lockState, sayHolder } from '../../lake/lock.js';
-import { allTables, manifestIn, SCHEMA_VERSION } from '../../lake/manifest.js';
-import { findPasses } from '../../land/pass.js';
-import { streamNames } from '../../service/streams.js';
+import { type Config, type ConfigInput, readSettings } from '../../base/config/config.js';
+import { assertWritable } from '../../base/config/folder.js';
+import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
+import { formatBytes } from '../../base/config/memory.js';
+import { makeHardLink, makeLink, makeScratch, remove, writeNew } from '../../base/config/owned.js';
+import { leastNode } from '../../base/config/package-root.js';
+import { count, sumOf } from '../../base/config/printable.js';
+import { assertLink, findBase } from '../../core/lake/base.js';
+import { assertMemory, diskFullError } from '../../core/lake/lake-error.js';
+import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
+import { lockedError, lockState, sayHolder } from '../../core/lake/lock.js';
+import { allTables, manifestIn, SCHEMA_VERSION } from '../../core/lake/manifest.js';
+import { findPasses } from '../../core/land/pass.js';
+import { streamNames } from '../../core/service/streams.js';
 import type { Effects } from '../effects.js';
 
 /** What a check found. A check that throws has failed. */

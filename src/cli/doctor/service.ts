@@ -1,15 +1,21 @@
-import type { Config } from '../../config/config.js';
-import { causesOf, codeOf, LotlakeError } from '../../config/lotlake-error.js';
-import { sources } from '../../config/settings.js';
-import { type Answer, assertService, type Client, createClient, readJson } from '../../extract/client.js';
-import { aheadText, SKEW, secondsAhead } from '../../extract/clock.js';
-import { proxyOf } from '../../extract/proxy.js';
-import { currentSnapshot, layoutOf } from '../../lake/layout.js';
-import { manifestIn } from '../../lake/manifest.js';
-import { assertOrigin } from '../../run/job.js';
-import { isFailure, ServiceError } from '../../service/errors.js';
-import { pageSizes } from '../../service/limits.js';
-import { requests } from '../../service/requests.js';
+import type { Config } from '../../base/config/config.js';
+import { causesOf, codeOf, LotlakeError } from '../../base/config/lotlake-error.js';
+import { sources } from '../../base/config/settings.js';
+import {
+  type Answer,
+  assertService,
+  type Client,
+  createClient,
+  readJson,
+} from '../../core/extract/client.js';
+import { aheadText, SKEW, secondsAhead } from '../../core/extract/clock.js';
+import { proxyOf } from '../../core/extract/proxy.js';
+import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
+import { manifestIn } from '../../core/lake/manifest.js';
+import { assertOrigin } from '../../core/run/job.js';
+import { isFailure, ServiceError } from '../../core/service/errors.js';
+import { pageSizes } from '../../core/service/limits.js';
+import { requests } from '../../core/service/requests.js';
 import type { DoctorContext, Finding } from './local.js';
 
 /** Seconds without a byte after which a check gives up; a run waits longer. */

@@ -1,5 +1,5 @@
-import { type EnumerationName, enumerations } from '../../service/contract/enumerations.js';
-import type { Names } from '../../service/parameter.js';
+import { type EnumerationName, enumerations } from '../../core/service/contract/enumerations.js';
+import type { Names } from '../../core/service/parameter.js';
 import { byWeight } from '../world/random.js';
 
 /** A value of an enumeration in the form of the records. */

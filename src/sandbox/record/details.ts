@@ -1,4 +1,4 @@
-import { fillText } from '../../config/printable.js';
+import { fillText } from '../../base/config/printable.js';
 import document from '../data/inspection.json' with { type: 'json' };
 import options from '../data/options.json' with { type: 'json' };
 import wording from '../data/wording.json' with { type: 'json' };

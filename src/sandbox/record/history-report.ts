@@ -1,4 +1,4 @@
-import { reportKeys } from '../../service/contract/enumerations.js';
+import { reportKeys } from '../../core/service/contract/enumerations.js';
 import { named } from '../data/wording.js';
 import { DAY, type Instant, zoned } from '../world/instants.js';
 import { type Claim, claimTotals, type Past, type Visit } from '../world/past.js';

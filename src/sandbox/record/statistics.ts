@@ -1,4 +1,4 @@
-import { sumOf } from '../../config/printable.js';
+import { sumOf } from '../../base/config/printable.js';
 import { idAndName, named } from '../data/wording.js';
 import { type Car, carOf } from '../world/car.js';
 import { auctionFacts } from '../world/facts.js';

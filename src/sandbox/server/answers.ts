@@ -1,7 +1,7 @@
 import { unescape as unescaped } from 'node:querystring';
-import { enumerations } from '../../service/contract/enumerations.js';
-import { endpoints } from '../../service/endpoints.js';
-import { pageSizes, SCROLL_MINUTES, SEARCH_WINDOW } from '../../service/limits.js';
+import { enumerations } from '../../core/service/contract/enumerations.js';
+import { endpoints } from '../../core/service/endpoints.js';
+import { pageSizes, SCROLL_MINUTES, SEARCH_WINDOW } from '../../core/service/limits.js';
 import {
   citiesOf,
   damageRows,

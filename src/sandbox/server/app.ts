@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { z } from 'zod';
-import { messageOf } from '../../config/lotlake-error.js';
+import { messageOf } from '../../base/config/lotlake-error.js';
 import { HOUR } from '../world/instants.js';
 import { SandboxError, type World } from '../world.js';
 import { answerTo } from './answers.js';

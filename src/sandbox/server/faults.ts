@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from '../../config/json.js';
+import { isObject } from '../../base/config/json.js';
 import { badRequest, Refusal } from './refusal.js';
 
 const share = z.coerce.number().min(0).max(1).optional();

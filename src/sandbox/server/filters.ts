@@ -1,5 +1,5 @@
-import { enumerations } from '../../service/contract/enumerations.js';
-import { filters } from '../../service/endpoints.js';
+import { enumerations } from '../../core/service/contract/enumerations.js';
+import { filters } from '../../core/service/endpoints.js';
 import { vehicleRecord } from '../record/vehicle.js';
 import { DAY, HOUR, type Instant, MINUTE } from '../world/instants.js';
 import { lifeOfId } from '../world/life.js';

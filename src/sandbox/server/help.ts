@@ -1,6 +1,6 @@
-import { type Endpoint, endpoints, namesInPath } from '../../service/endpoints.js';
-import { requestsPerDay } from '../../service/limits.js';
-import type { Parameters } from '../../service/parameter.js';
+import { type Endpoint, endpoints, namesInPath } from '../../core/service/endpoints.js';
+import { requestsPerDay } from '../../core/service/limits.js';
+import type { Parameters } from '../../core/service/parameter.js';
 import { ADMIN_PATH, BASE_PATH } from './page.js';
 
 const WIDTH = 110;

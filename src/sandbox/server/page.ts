@@ -1,4 +1,4 @@
-import type { PageSizes, Plan } from '../../service/limits.js';
+import type { PageSizes, Plan } from '../../core/service/limits.js';
 import { faultOf } from './faults.js';
 import type { Question } from './question.js';
 import { badRequest } from './refusal.js';

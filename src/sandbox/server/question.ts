@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Endpoint, endpoints } from '../../service/endpoints.js';
-import type { Plan } from '../../service/limits.js';
-import { type Parameter, type Parameters, type Shape, shapeOf } from '../../service/parameter.js';
+import { type Endpoint, endpoints } from '../../core/service/endpoints.js';
+import type { Plan } from '../../core/service/limits.js';
+import { type Parameter, type Parameters, type Shape, shapeOf } from '../../core/service/parameter.js';
 import type { World } from '../world.js';
 import type { Fault } from './faults.js';
 import { badRequest } from './refusal.js';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { messageOf } from '../../config/lotlake-error.js';
-import { type Plan, requestsPerDay } from '../../service/limits.js';
+import { messageOf } from '../../base/config/lotlake-error.js';
+import { type Plan, requestsPerDay } from '../../core/service/limits.js';
 import { DAY, type Instant } from '../world/instants.js';
 import { createWorld, type World, type WorldOptions } from '../world.js';
 import { type AppState, highestRate, type LoggedRequest, respond } from './app.js';

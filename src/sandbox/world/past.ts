@@ -1,4 +1,4 @@
-import { sumOf } from '../../config/printable.js';
+import { sumOf } from '../../base/config/printable.js';
 import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from './car.js';
 import { DAY, type Instant, wholeSecond } from './instants.js';

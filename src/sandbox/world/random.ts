@@ -1,6 +1,6 @@
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 import type { RandomGenerator } from 'pure-rand/types/RandomGenerator';
-import { sumOf } from '../../config/printable.js';
+import { sumOf } from '../../base/config/printable.js';
 
 /** A source of random 32-bit integers; every draw moves it on. */
 export type Rng = RandomGenerator;

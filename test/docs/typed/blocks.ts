@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../../src/config/package-root.js';
+import { packageRoot } from '../../../src/base/config/package-root.js';
 
 /** A fenced block of a page. */
 export interface Block {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { packageRoot } from '../../../src/config/package-root.js';
+import { packageRoot } from '../../../src/base/config/package-root.js';
 import { CLI } from '../../cli/support.js';
 import { temporaryFolder } from '../../pipelines/support.js';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { identifier, literal, row, rows, type Session } from '../../../src/duck/session.js';
-import type { ManifestTable } from '../../../src/lake/manifest.js';
+import { identifier, literal, row, rows, type Session } from '../../../src/base/duck/session.js';
+import type { ManifestTable } from '../../../src/core/lake/manifest.js';
 
 /** Greatest relative difference of two floating-point values that count as equal. */
 const RELATIVE = 1e-9;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe } from 'vitest';
-import { packageRoot } from '../../../src/config/package-root.js';
+import { packageRoot } from '../../../src/base/config/package-root.js';
 
 const folder = join(packageRoot, '.engines');
 const NOT_MADE = 'run npm run test:engines, which makes it';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { nightly } from '../../../pipelines/nightly.js';
-import type { ConfigInput } from '../../../src/config/config.js';
+import type { ConfigInput } from '../../../src/base/config/config.js';
 import { bareDuckDb, configFor, silentReporter, WITHOUT_MARTS } from '../../pipelines/support.js';
 
 /** Vehicles of the first night: twenty pages of twenty. */

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { LotlakeError } from '../../../src/config/lotlake-error.js';
+import { LotlakeError } from '../../../src/base/config/lotlake-error.js';
 import { temporaryFolder } from '../../pipelines/support.js';
 import { type Mutation, mutation } from './mutations.js';
 import { archived, FIRST, GONE, LEFT, night } from './nights.js';

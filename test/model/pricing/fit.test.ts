@@ -1,11 +1,11 @@
 import { inverse, Matrix } from 'ml-matrix';
 import { expect, it } from 'vitest';
-import type { PricedRow } from '../../../src/model/pricing/blocks.js';
-import { factorsOf, LEVEL_FACTORS, sizeOf } from '../../../src/model/pricing/design.js';
-import { expected, solve, uncertainty } from '../../../src/model/pricing/fit.js';
-import { emptyGroups } from '../../../src/model/pricing/groups.js';
-import { addSale, emptySums } from '../../../src/model/pricing/sums.js';
-import type { Spread } from '../../../src/model/pricing/tree.js';
+import type { PricedRow } from '../../../src/base/pricing/blocks.js';
+import { factorsOf, LEVEL_FACTORS, sizeOf } from '../../../src/base/pricing/design.js';
+import { expected, solve, uncertainty } from '../../../src/base/pricing/fit.js';
+import { emptyGroups } from '../../../src/base/pricing/groups.js';
+import { addSale, emptySums } from '../../../src/base/pricing/sums.js';
+import type { Spread } from '../../../src/base/pricing/tree.js';
 
 const MONTHS = 4;
 const factors = factorsOf(

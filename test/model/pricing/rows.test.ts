@@ -2,9 +2,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeScratch } from '../../../src/config/owned.js';
-import { openTemporarySession } from '../../../src/duck/session.js';
-import { writeRows } from '../../../src/model/pricing/rows.js';
+import { makeScratch } from '../../../src/base/config/owned.js';
+import { openTemporarySession } from '../../../src/base/duck/session.js';
+import { writeRows } from '../../../src/base/pricing/rows.js';
 
 it('leaves no file if the lots cannot be read', async () => {
   const folder = makeScratch(join(tmpdir(), 'lotlake-rows-'));

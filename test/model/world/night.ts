@@ -1,8 +1,8 @@
 /** One night of a sandbox with all its marts, and the records that the service served for it. */
 import { join } from 'node:path';
 import { nightly } from '../../../pipelines/nightly.js';
-import { readChecks } from '../../../src/model/checks.js';
-import { type Model, readLayer, readModels } from '../../../src/model/model-files.js';
+import { readChecks } from '../../../src/core/model/checks.js';
+import { type Model, readLayer, readModels } from '../../../src/core/model/model-files.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
 import {
   bareDuckDb,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readLayer, readModels } from '../../../src/model/model-files.js';
+import { readLayer, readModels } from '../../../src/core/model/model-files.js';
 import { isRolledBack } from '../../../src/sandbox/world/past.js';
 import { indexOf } from '../../../src/sandbox/world/population.js';
 import { need } from '../../served.js';

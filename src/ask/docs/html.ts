@@ -1,0 +1,22 @@
+import { html } from 'hono/html';
+import { packageFile } from '../../base/config/package-root.js';
+
+/** A piece of a page, made by the `html` template, which escapes every value put into it. */
+export type Html = ReturnType<typeof html>;
+
+/** A page of the folder `site` whose names in braces are replaced by values. Texts are escaped. */
+export function fillPage(name: string, values: Readonly<Record<string, unknown>>): string {
+  const page = packageFile(`site/${name}`);
+  return page.replaceAll(/\{(\w+)\}/g, (_, value: string) => String(html`${values[value]}`));
+}
+
+/** Path of the page of a table or mart below the root of the site. */
+export const pathOf = ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
+  `${kind}s/${name}.html`;
+
+/** An HTML table with a head and rows. */
+export const tableOf = (kind: string, head: Html, rows: readonly Html[]): Html => html`<table class="${kind}">
+<thead><tr>${head}</tr></thead>
+<tbody>
+${rows.map((row) => html`${row}\n`)}</tbody>
+</table>`;

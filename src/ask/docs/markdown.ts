@@ -1,0 +1,100 @@
+import { ownNamed } from '../../base/config/owned.js';
+import { packageFile } from '../../base/config/package-root.js';
+import { fillText } from '../../base/config/printable.js';
+import {
+  type CatalogTable,
+  columnCells,
+  markdownTable,
+  markdownText,
+  readCatalog,
+} from '../../core/model/dictionary.js';
+import type { PlannedTest } from '../../core/model/test-sql.js';
+import { withDatabase } from '../query/open-lake.js';
+import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
+import { describeEmptyLake } from './empty-lake.js';
+import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
+import { layersOf } from './pages.js';
+
+/** Command that writes docs/ask/tables.md, as the build does. */
+const MARKDOWN_COMMAND = 'lotlake docs --markdown';
+
+/**
+ * Writes {@link tablesMarkdown} to a file. Throws DOCS_FAILED if it cannot be written, and QUERY_PLACE if the path is inside
+ * the lake or holds another file.
+ * @param output folder of the lake
+ */
+export async function writeMarkdown(path: string, output: string): Promise<void> {
+  assertOutside(path, output);
+  assertOurs(path, ['# Tables and marts', MARKDOWN_COMMAND]);
+  const text = await tablesMarkdown();
+  writingTo(path, () => writeWhole(ownNamed(path), text));
+}
+
+/** Every table and mart with its columns and tests, and the lineage, as Markdown. It does not depend on a lake. */
+export function tablesMarkdown(): Promise<string> {
+  return withDatabase({ memory: '500MB' }, undefined, async (opened) => {
+    const catalog = await readCatalog(opened.session.connection, await describeEmptyLake(opened));
+    const named = (tables: readonly CatalogTable[]): string => links(tables.map(({ name }) => name));
+    const marts = layersOf(catalog).map(([, title, tables]) => `- ${title}: ${named(tables)}`);
+    return fillText(packageFile('site/tables.md'), {
+      command: MARKDOWN_COMMAND,
+      marts: marts.join('\n'),
+      tables: named(catalog.filter(({ kind }) => kind === 'table')),
+      lineage: mermaid(lineageOf(catalog)),
+      sections: catalog.map(section).join('\n\n'),
+    });
+  });
+}
+
+/** The lineage as a graph of Mermaid. Nodes are named, not numbered, so that a new mart adds lines and changes no other. */
+export function mermaid({ nodes, edges }: Lineage): string {
+  const short = (id: string): string => id.replaceAll(/\W/g, '_');
+  return [
+    '```mermaid',
+    'flowchart LR',
+    ...nodes.map(({ id, name, kind }) => `  ${short(id)}["${name}"]:::${kind}`),
+    ...edges.map(({ from, to }) => `  ${short(from.id)} --> ${short(to.id)}`),
+    '```',
+  ].join('\n');
+}
+
+function section(table: CatalogTable): string {
+  const { name, kind, description, grain, key, stream, places, reads, tests, checks } = table;
+  const facts = {
+    [kind]: grain,
+    key: codes(key),
+    endpoints: stream === undefined ? '' : codes(endpointsOf(stream)),
+    from: codes(places),
+    reads: links(reads),
+  };
+  const known = Object.entries(facts).filter(([, value]) => value !== '');
+  const own = tests.map((test) => item(test));
+  const across = checks.map((check) => item(check, `: ${markdownText(check.description)}`));
+  return [
+    `## ${name}`,
+    markdownText(description),
+    known.map(([fact, value]) => `- ${fact}: ${value}`).join('\n'),
+    columnTable(table),
+    ...(own.length === 0 ? [] : ['Tests:', own.join('\n')]),
+    ...(across.length === 0 ? [] : ['Checks across tables:', across.join('\n')]),
+  ].join('\n\n');
+}
+
+const item = ({ test, severity }: PlannedTest, about = ''): string =>
+  `- ${code(test)}${about}${severity === 'warn' ? ' (warns)' : ''}`;
+
+const HEADS = ['column', 'type', 'unit', 'description', 'in the feed'];
+
+/** The columns of a table or mart, without heads whose cells are all empty. */
+function columnTable({ columns }: CatalogTable): string {
+  const lines = columns.map((column) => {
+    const [name = '', type = '', unit = '', description = '', source = ''] = columnCells(column);
+    return [code(name), type, markdownText(unit), markdownText(description), source && code(source)];
+  });
+  const isUsed = HEADS.map((_, i) => lines.some((cells) => cells[i] !== ''));
+  return markdownTable([HEADS, ...lines].map((cells) => cells.filter((_, i) => isUsed[i])));
+}
+
+const links = (names: readonly string[]): string => names.map((name) => `[${name}](#${name})`).join(', ');
+const code = (sql: string): string => `\`${sql.replaceAll(/\s+/g, ' ')}\``;
+const codes = (names: readonly string[]): string => names.map(code).join(', ');

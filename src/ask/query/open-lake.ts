@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Config } from '../../base/config/config.js';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import {
+  identifier,
+  literals,
+  openTemporarySession,
+  type TemporarySession,
+} from '../../base/duck/session.js';
+import { fileSizes, filesOf } from '../../core/lake/files.js';
+import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
+import { allNames, allTables, type Manifest, readManifest } from '../../core/lake/manifest.js';
+import { type Choice, findSnapshot, pickSnapshot } from '../../core/lake/snapshots.js';
+import { viewOn } from '../../core/lake/views.js';
+import { createFunctions } from '../../core/model/functions.js';
+import { type ReadQuery, readQuery } from '../../core/model/read-only.js';
+import { SETTINGS } from '../../core/model/references.js';
+
+/** A snapshot of the lake, opened for reading. */
+export interface OpenLake extends TemporarySession {
+  /** Folder of the snapshot. */
+  readonly snapshot: string;
+  readonly manifest: Manifest;
+}
+
+/** Which snapshot of a lake to open, and what for. */
+export interface Reading {
+  /** A text or a query: only the names that it uses get views. By default every name gets one. */
+  readonly named?: string | ((connection: DuckDBConnection) => Promise<Pick<ReadQuery, 'needed'>>);
+  /** An older snapshot that is kept; the published one by default. */
+  readonly choice?: Choice | undefined;
+  /** A folder that may be written to. Rows then keep the order of the files. */
+  readonly into?: string;
+  /** Interrupts the database when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Opens a snapshot with a view for each table and mart that is named. The session can reach only their data files and
+ * its own folder. DuckDB can also write each file that it can reach, so {@link readQuery} must check what a user typed.
+ * Nothing of the lake is written. The caller closes the session.
+ */
+export async function openSnapshot(
+  config: Config,
+  { named, choice = {}, into, signal }: Reading,
+): Promise<OpenLake> {
+  const published = snapshotFolder(config);
+  const opened = await openTemporarySession(config);
+  try {
+    const { connection } = opened.session;
+    const layout = layoutOf(config.output);
+    const snapshot = (await pickSnapshot(connection, layout, choice)) ?? published;
+    const manifest = readManifest(snapshot);
+    const tables = allTables(manifest);
+    const { needed } = typeof named === 'function' ? await named(connection) : wordsOf(named);
+    const wanted = withReads(needed(allNames(manifest)), manifest);
+    const reached: string[] = [];
+    for (const [name, { partitioned }] of Object.entries(tables)) {
+      if (!wanted.has(name)) continue;
+      await connection.run(viewOn(snapshot, { name, partitioned }));
+      const files = fileSizes(snapshot, name).map(({ path }) => join(snapshot, path));
+      reached.push(filesOf(snapshot, name), ...files);
+    }
+    const folders = [opened.temp, ...(into === undefined ? [] : [into])].map((folder) => `${folder}/`);
+    // Several threads would write their rows in any order, even if insertion order is preserved.
+    if (into !== undefined) await connection.run('set threads = 1');
+    await confine(connection, reached, folders);
+    await createFunctions(connection, 'values');
+    if (wanted.has(SETTINGS)) await createFunctions(connection, 'enough');
+    for (const [name, { sql }] of Object.entries(manifest.views))
+      if (wanted.has(name)) await createView(connection, name, sql);
+    opened.session.interruptOn(signal);
+    return { ...opened, snapshot, manifest };
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+}
+
+/** Names with all that the views among them read. */
+function withReads(names: readonly string[], { views }: Manifest): ReadonlySet<string> {
+  const found = new Set(names);
+  for (const name of found) for (const read of views[name]?.reads ?? []) found.add(read);
+  return found;
+}
+
+/** Makes a view of a manifest, whose SQL may come from anywhere, in a session that is confined. */
+export async function createView(connection: DuckDBConnection, name: string, sql: string): Promise<void> {
+  await readQuery(connection, sql);
+  await connection.run(`create view ${identifier(name)} as\n${sql}`);
+}
+
+/** Keeps a session, for good, from all files but these paths, and those in these folders. */
+export async function confine(
+  connection: DuckDBConnection,
+  paths: readonly string[],
+  folders: readonly string[],
+): Promise<void> {
+  await connection.run(`set allowed_paths = ${literals(paths)}`);
+  await connection.run(`set allowed_directories = ${literals(folders)}`);
+  await connection.run('set enable_external_access = false');
+  await connection.run('set lock_configuration = true');
+}
+
+/** Opens a snapshot as {@link openSnapshot} does, runs work on it, and closes it. */
+export async function readLake<T>(
+  config: Config,
+  reading: Reading,
+  work: (lake: OpenLake) => Promise<T>,
+): Promise<T> {
+  return workIn(await openSnapshot(config, reading), work);
+}
+
+/** Opens a database in memory, runs work on it, and closes it. */
+export async function withDatabase<T>(
+  limits: Parameters<typeof openTemporarySession>[0],
+  signal: AbortSignal | undefined,
+  work: (opened: TemporarySession) => Promise<T>,
+): Promise<T> {
+  const opened = await openTemporarySession(limits);
+  opened.session.interruptOn(signal);
+  return workIn(opened, work);
+}
+
+async function workIn<O extends TemporarySession, T>(opened: O, work: (opened: O) => Promise<T>): Promise<T> {
+  try {
+    return await work(opened);
+  } finally {
+    opened.close();
+  }
+}
+
+function wordsOf(text: string | undefined): Pick<ReadQuery, 'needed'> {
+  const words = text === undefined ? undefined : new Set(text.toLowerCase().match(/[a-z_0-9]+/g) ?? []);
+  return { needed: (tables) => tables.filter((name) => words?.has(name) ?? true) };
+}
+
+/** Folder of the snapshot of an id, by default the published one. Throws QUERY_NO_SNAPSHOT or LAKE_NO_SNAPSHOT. */
+export function snapshotFolder({ output }: Config, id?: string): string {
+  const layout = layoutOf(output);
+  const snapshot = id === undefined ? currentSnapshot(layout) : findSnapshot(layout, id);
+  if (snapshot !== undefined) return snapshot;
+  const sandbox = join(output, 'sandbox');
+  const hint =
+    currentSnapshot(layoutOf(sandbox)) === undefined
+      ? 'run lotlake run nightly first, or name another folder with --output'
+      : `that of the sandbox is in ${sandbox}: name it with --output`;
+  throw new LotlakeError('QUERY_NO_SNAPSHOT', `there is no published lake in ${output}`, { hint });
+}

@@ -1,0 +1,218 @@
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
+import { z } from 'zod';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { didYouMean } from '../../base/config/nearest.js';
+import type { Row } from '../../base/duck/session.js';
+import { ask } from './ask.js';
+import { failOlder, fillMarts, type StandIns } from './older-marts.js';
+
+/** Tables and marts that the queries of `sql/value` read. */
+export const VALUE_READS =
+  'price_estimates price_factors price_accuracy price_inputs price_doubts lots lot_changes vehicles vin_facts vehicle_timeline sales sell_through_odds sold_by_day days_on_market dim_manufacturers dim_models dim_damages dim_titles dim_settings';
+
+/** What snapshots of older versions lack. */
+const STAND_INS: StandIns = {
+  price_doubts: { lot_id: 'null::bigint', reason: 'null::varchar' },
+  price_inputs: { odometer: 'null::varchar' },
+  price_estimates: {
+    year_origin: 'null::varchar',
+    estimate_band: 'null::varchar',
+    interval_reason: 'null::varchar',
+    buy_now: 'null::double',
+    buy_now_share: 'null::double',
+    place_factor: 'null::double',
+    seller_factor: 'null::double',
+  },
+  price_accuracy: { basis: "'backtest'" },
+  days_on_market: { quarter_sold_by: 'null::bigint' },
+  sales: { is_outlier: 'false', outlier_reason: 'null::varchar' },
+  dim_manufacturers: { joined_to: 'manufacturer_id' },
+  dim_models: { joined_to: 'model_id' },
+};
+
+/** A connection to an open snapshot, and the names of what the snapshot has. */
+interface Lake {
+  readonly connection: DuckDBConnection;
+  readonly has: ReadonlySet<string>;
+}
+
+/** Runs work on a snapshot, which may be of an older version. Throws QUERY_NO_TABLE if it lacks too much. */
+async function onLake<T>(connection: DuckDBConnection, work: (lake: Lake) => Promise<T>): Promise<T> {
+  const has = await fillMarts(connection, STAND_INS, ['price_doubts']);
+  const vins = has.has('vin_facts') ? 'vin from vin_facts' : 'upper(trim(vin)) as vin from vehicles';
+  await connection.run(`create view if not exists vins as select vehicle_id, ${vins}`).catch(failOlder);
+  return work({ connection, has }).catch(failOlder);
+}
+
+const amount = z.number().nullable();
+
+/** Columns of `value/car` and `value/lots`. Amounts are in `currency`. 50 or 80 % of such prices lie between low and high. */
+const estimated = z.object({
+  of: z.string(),
+  currency: z.string().nullable(),
+  estimate: amount,
+  is_offered: z.boolean(),
+  /** Why there is no estimate or interval, or a caution about it. */
+  note: z.string().nullable(),
+  low_80: amount,
+  low_50: amount,
+  high_50: amount,
+  high_80: amount,
+  /** Why there is no interval. */
+  interval_reason: z.string().nullable(),
+  /** Trusted or asking price, if the lot has one. */
+  price: amount,
+  /** Buy Now price of a lot on offer, and the share of sold lots with such a price that were sold for it. */
+  buy_now: amount,
+  buy_now_share: amount,
+  /** Whether the reading of the odometer is usable, or why not; where the model year comes from. */
+  odometer: z.string().nullable(),
+  year_origin: z.string().nullable(),
+  /** What state and branch, and the seller, multiply the estimate by; null for a car that is no lot. */
+  place_factor: amount,
+  seller_factor: amount,
+  /** What moves the estimate most against the average lot. */
+  drivers: z.array(z.object({ factor: z.string(), amount: z.number() })),
+});
+
+/** What a car or lot is worth, and the evidence for it. Errors are shares. */
+export type Value = Readonly<Awaited<ReturnType<typeof valued>>>;
+
+/** The values of the lots of a VIN, a lot number or a lot id, the newest first. Throws QUERY_NOTHING_FOUND if there are none. */
+export const valuesOfLots = (connection: DuckDBConnection, id: string): Promise<Value[]> =>
+  onLake(connection, (lake) => lotsWorth(lake, id));
+
+async function lotsWorth(lake: Lake, id: string): Promise<Value[]> {
+  const spelled = { id: id.trim().toUpperCase() };
+  const exact = spelled.id === '' ? [] : await ask(lake.connection, 'value/lot_ids', spelled);
+  const ids = exact.length > 0 ? exact : await ask(lake.connection, 'value/lot_ids_spelled', spelled);
+  const lots = [];
+  for (const { lot_id, vehicle_id } of ids.slice(0, 100))
+    lots.push(
+      ...(await ask(lake.connection, 'value/lot', { lot: Number(lot_id), vehicle: idOf(vehicle_id) })),
+    );
+  const newest = lots.sort((a, b) => String(b.priced_at).localeCompare(String(a.priced_at))).slice(0, 20);
+  if (newest.length > 0) return Promise.all(newest.map((lot) => valued(lake, lot)));
+  throw new LotlakeError('QUERY_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
+    hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
+  });
+}
+
+const idOf = (id: unknown): number | null => (id === null ? null : Number(id));
+
+/** A car, which need not be in the lake. Whatever is not given is taken as average. */
+interface Car {
+  readonly make: string;
+  readonly model: string;
+  readonly year: number;
+  readonly km?: number | undefined;
+  readonly damage?: string | undefined;
+  readonly title?: string | undefined;
+}
+
+/** The value of a car at auction. Throws QUERY_NOTHING_FOUND for a make, model, damage or title that the lake does not know. */
+export const valueOfCar = (connection: DuckDBConnection, given: Car): Promise<Value> =>
+  onLake(connection, (lake) => carWorth(lake, given));
+
+async function carWorth(lake: Lake, given: Car): Promise<Value> {
+  const { connection } = lake;
+  const [market] = await ask(connection, 'value/market');
+  if (market === undefined) throw notFound('the lake has too few auction prices for estimates');
+  const make = idIn(await ask(connection, 'value/makes'), 'manufacturer', given.make);
+  const model = idIn(await ask(connection, 'value/models', { make }), 'model', given.model);
+  const { year, km = null } = given;
+  const [currency, now] = [String(market.currency), Number(market.now)];
+  if (year > now + 1) throw notFound(`no car has the model year ${year} yet`);
+  const damage = await groupOf(connection, currency, 'damage', given.damage);
+  const title = await groupOf(connection, currency, 'title', given.title);
+  const car = `${year} ${given.make} ${given.model}`;
+  const values = { currency, now, car, make, model, year, km, damage, title };
+  const [found] = await ask(connection, 'value/car', values);
+  if (found === undefined) throw notFound('the lake has no auction price of this make');
+  return valued(lake, found);
+}
+
+/** Adds what the lake knows of the lot, the accuracy of estimates for such lots, and the most similar sales. */
+async function valued(lake: Lake, row: Row) {
+  const { connection } = lake;
+  const { drivers, ...value } = estimated.parse(row);
+  const kind = Object(row.kind) as Kind;
+  const { market, currency, make, domain, vehicle, ...others } = kind;
+  const [accuracy = null] = await ask(connection, 'value/accuracy', { market, currency, make });
+  const alike = { market, currency, make, ...others, estimate: value.estimate };
+  return {
+    ...value,
+    market: String(market),
+    ...(await known(lake, value.is_offered, kind)),
+    accuracy,
+    comparable_sales: await ask(connection, 'value/alike', alike),
+    drivers,
+  };
+}
+
+/** What `value/lots` and `value/car` say a car is; a car that is no lot has no lot_id, domain and vehicle. */
+type Kind = Readonly<
+  Record<
+    | 'market'
+    | 'currency'
+    | 'make'
+    | 'model'
+    | 'year'
+    | 'km'
+    | 'damage'
+    | 'title'
+    | 'lot_id'
+    | 'domain'
+    | 'vehicle',
+    DuckDBValue
+  >
+>;
+
+/** What the lake knows of a lot and its vehicle. What does not apply, or what an older snapshot lacks, is null. */
+async function known({ connection, has }: Lake, isOffered: boolean, kind: Kind) {
+  const { domain, make, model, lot_id: lot, vehicle } = kind;
+  const about = async (mart: string, applies: boolean, query: string, values: Record<string, DuckDBValue>) =>
+    applies && has.has(mart) ? ask(connection, query, values) : [];
+  const [isLot, isVehicle] = [lot !== null, vehicle !== null];
+  const [last_sale = null] = await about('sales', isLot, 'value/last_sale', { vehicle, lot });
+  const [odds = null] = await about('sell_through_odds', isOffered, 'value/odds', { lot });
+  const [days = null] = await about('sold_by_day', isOffered, 'value/days', { domain, make, model });
+  const [vin = null] = await about('vin_facts', isVehicle, 'value/vin', { vehicle });
+  const [readings] = await about('vehicle_timeline', isVehicle, 'value/may_roll_back', { vehicle, lot });
+  const mayRollBack = readings?.may_roll_back === true;
+  const rollbacks = await about('vehicle_timeline', mayRollBack, 'value/rollbacks', { vehicle });
+  return { last_sale, odds, days, vin, rollbacks };
+}
+
+const notFound = (message: string, hint?: string): LotlakeError =>
+  new LotlakeError('QUERY_NOTHING_FOUND', message, { hint });
+
+/** The id of a make or model by its name. Throws QUERY_NOTHING_FOUND, which suggests the nearest name. */
+function idIn(known: readonly Row[], what: 'manufacturer' | 'model', name: string): number {
+  const found = known.find((each) => String(each.name).toLowerCase() === name.trim().toLowerCase());
+  if (found !== undefined) return Number(found.id);
+  const names = known.map((each) => String(each.name));
+  throw notFound(`the lake has no ${what} ${name}${didYouMean(name, names)}`);
+}
+
+/**
+ * The group of a damage or title, given by the group's name or as the feed writes it; null if none is given. Throws
+ * QUERY_NOTHING_FOUND, which lists the groups.
+ */
+async function groupOf(
+  connection: DuckDBConnection,
+  currency: string,
+  what: 'damage' | 'title',
+  given: string | undefined,
+): Promise<string | null> {
+  if (given === undefined) return null;
+  const name = given.trim().toLowerCase();
+  const factor = what === 'damage' ? 'damage_main_group' : 'title_brand';
+  const groups = await ask(connection, 'value/groups', { currency, factor, name });
+  const asLevel = name.replaceAll(/[\s-]+/g, '_');
+  const found = groups.find(({ level }) => level === asLevel) ?? groups.find(({ is_meant }) => is_meant);
+  if (found !== undefined) return String(found.level);
+  const names = groups.map(({ level }) => String(level));
+  const near = didYouMean(given, names);
+  throw notFound(`no price has the ${what} ${given}${near}`, `there are ${names.join(', ')}`);
+}

@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { html, raw } from 'hono/html';
+import type { Config } from '../../base/config/config.js';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { ownNamed } from '../../base/config/owned.js';
+import { packageFile } from '../../base/config/package-root.js';
+import { count, counted, NONE, numberOrNull } from '../../base/config/printable.js';
+import { type Row, rows } from '../../base/duck/session.js';
+import { layoutOf } from '../../core/lake/layout.js';
+import { allNames, type Manifest } from '../../core/lake/manifest.js';
+import { listSnapshots } from '../../core/lake/snapshots.js';
+import { modellingOf } from '../../core/model/own-models.js';
+import { fillPage, type Html } from '../docs/html.js';
+import { ask, tablesOf } from '../query/ask.js';
+import { readLake } from '../query/open-lake.js';
+import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
+import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
+import { changesOf, readAnswers, sectionsOf } from './figures.js';
+import { day, fill, instant, list, money, percent, source, unique } from './format.js';
+import { spec, specQueries } from './spec.js';
+
+/** Texts that every report contains, whichever version wrote it. */
+const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>', 'Data health'];
+
+/** Where `lotlake docs` puts its first page, beside a report of the same output folder. */
+const DICTIONARY = 'docs/index.html';
+
+/** Queries of the report outside its sections. */
+const QUERIES = ['headline', 'standing', 'sources', 'observed', 'currencies'];
+
+/** A ratio over several models needs this many times the values of `minimum_group`. */
+const POOLED_GROUPS = 4;
+
+/**
+ * Writes the report of the published snapshot as one HTML file that needs nothing else, and returns its path. Throws
+ * QUERY_NO_SNAPSHOT if nothing is published, QUERY_NO_TABLE if the snapshot lacks a mart, and QUERY_PLACE if the path is
+ * inside the lake or holds another file.
+ * @param to path of the file; `report.html` in the output folder by default
+ */
+export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {
+  assertOutside(to, config.output);
+  assertOurs(to, MARKS);
+  const dictionary = existsSync(join(dirname(to), DICTIONARY)) ? DICTIONARY : undefined;
+  writeWhole(ownNamed(to), await readPage(config, dictionary));
+  return to;
+}
+
+/** Makes one HTML document of the published snapshot and the headline of the snapshot before it. */
+function readPage(config: Config, dictionary: string | undefined): Promise<string> {
+  let tables: readonly string[] = [];
+  const named = async (connection: DuckDBConnection) => {
+    const read = await tablesOf(
+      connection,
+      [...QUERIES, ...specQueries].map((name) => `report/${name}`),
+    );
+    tables = unique(['runs', 'passes', ...read]);
+    return { needed: (names: readonly string[]) => names.filter((name) => tables.includes(name)) };
+  };
+  return readLake(config, { named }, async ({ manifest, session: { connection } }) => {
+    const missing = lackingIn(manifest, tables);
+    if (missing !== undefined)
+      throw new LotlakeError('QUERY_NO_TABLE', `the published snapshot has no ${missing}`, {
+        hint: 'run lotlake run rebuild, or wait for the next run',
+      });
+    const [headline = {}] = await ask(connection, 'report/headline');
+    const before = await readBefore(config, connection, manifest.snapshot_id);
+    const facts = await readFacts(connection, Number(headline.minimum_group));
+    const standing = await readStanding(connection, layoutOf(config.output), manifest);
+    const answers = await readAnswers(connection);
+    const script = packageFile('site/report.js');
+    return fillPage('report.html', {
+      style: raw(packageFile('site/report.css')),
+      script: raw(script),
+      scriptHash: `sha256-${createHash('sha256').update(script).digest('base64')}`,
+      meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
+      since:
+        before === undefined ? 'The first run that is kept.' : `Since the run of ${instant(before.run_at)}.`,
+      ...standingParts(standing),
+      changes: changesOf(answers),
+      contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
+      tiles: headlineTiles(headline, before),
+      sections: sectionsOf(answers, facts),
+      reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
+      own: ownModels(manifest),
+      dictionary: dictionary !== undefined && html`<p><a href="${dictionary}">All tables and columns</a></p>`,
+    });
+  });
+}
+
+/** Lists the user's own models, which have no figures in the report. */
+function ownModels(manifest: Manifest): Html | false {
+  const own = modellingOf(manifest).models.filter(({ isOwn }) => isOwn);
+  const lines = own.map(({ name, description }) => {
+    const size = name in manifest.views ? 'a view' : counted(manifest.marts[name]?.rows, 'row');
+    return html`<li><code>${name}</code>, ${size}: ${description}</li>`;
+  });
+  return lines.length > 0 && html`<p>Your own models:</p><ul>${lines}</ul>`;
+}
+
+/** Ids and titles of all sections. */
+const contents: readonly (readonly [string, string])[] = [
+  ['changed', 'What changed'],
+  ...spec.sections.map(({ id, title }) => [id, title] as const),
+  ['reading', 'How to read this'],
+];
+
+/** The head of the page: alarms, rejects and drift. */
+function standingParts(standing: Standing) {
+  const alarms = standing.alarms.map((alarm) => html`<li class="alarm">${alarmText(alarm)}.</li>`);
+  const [rejected, drift] = [rejectedText(standing), driftText(standing)];
+  return {
+    state: alarms.length === 0 ? 'fine' : 'alarm',
+    alarmed: alarms.length === 0 ? 'No alarms' : counted(alarms.length, 'alarm'),
+    alarms: alarms.length > 0 && html`<ul class="alarms">${alarms}</ul>`,
+    notes: [
+      rejected !== undefined && html`<p class="note">Rejected and not loaded: ${rejected}.</p>`,
+      drift !== undefined && html`<p class="note">In the feed and unknown to lotlake: ${drift}.</p>`,
+    ],
+  };
+}
+
+/** The first of some tables and marts that a snapshot lacks. */
+const lackingIn = (manifest: Manifest, names: readonly string[]): string | undefined =>
+  names.find((name) => !allNames(manifest).includes(name));
+
+/** The headline of the newest earlier snapshot that is kept and has the tables for it. */
+async function readBefore(
+  config: Config,
+  connection: DuckDBConnection,
+  current: string,
+): Promise<Row | undefined> {
+  const earlier = await rows(
+    connection,
+    'select snapshot_id from runs where snapshot_id is not null order by started_at desc',
+  );
+  const tables = await tablesOf(connection, ['report/headline']);
+  const kept = listSnapshots(layoutOf(config.output)).filter(
+    ({ id, manifest }) => id !== current && manifest !== undefined && !lackingIn(manifest, tables),
+  );
+  const found = earlier.find(({ snapshot_id }) => kept.some(({ id }) => id === snapshot_id));
+  if (found === undefined) return undefined;
+  const reading = { named: tables.join(' '), choice: { snapshot: String(found.snapshot_id) } };
+  return readLake(
+    config,
+    reading,
+    async ({ session }) => (await ask(session.connection, 'report/headline'))[0],
+  );
+}
+
+/** Facts of a snapshot for notes and paragraphs. */
+async function readFacts(connection: DuckDBConnection, minimumGroup: number): Promise<Row> {
+  const sources = await ask(connection, 'report/sources');
+  const currencies = await ask(connection, 'report/currencies');
+  const known = currencies.flatMap(({ currency }) => (currency === null ? [] : [String(currency)]));
+  const unknown = currencies.find(({ currency }) => currency === null)?.lots ?? 0;
+  const observed = await ask(connection, 'report/observed');
+  return {
+    sources: list(sources.map((row) => source(row.domain_name))) || 'none yet',
+    currencies: list(known) || 'none',
+    lots_without_currency: unknown === 0 ? null : counted(unknown, 'lot'),
+    observed: observedText(observed),
+    observed_auctions: observedText(observed.filter(({ has_auctions }) => has_auctions)),
+    minimum_group: minimumGroup,
+    pooled_group: minimumGroup * POOLED_GROUPS,
+  };
+}
+
+/** Since when sources are observed, as a sentence. */
+function observedText(sources: readonly Row[]): string {
+  if (sources.length === 0) return 'No source is observed yet.';
+  const named = sources.map((row) => ({ ...row, name: source(row.domain_name), since: day(row.since) }));
+  const texts = unique(named.map(({ since }) => since)).map((from) => {
+    const names = named.filter(({ since }) => since === from).map(({ name }) => name);
+    return `${list(names)} ${names.length === 1 ? 'is' : 'are'} observed since ${from}`;
+  });
+  const broken = sources.filter(({ is_broken }) => is_broken).map((row) => source(row.domain_name));
+  return `${texts.join('; ')}${broken.length === 0 ? '' : `, with breaks at ${list(broken)}`}.`;
+}
+
+/**
+ * The figures at the top, each with its change since the run before if that snapshot is kept.
+ * @param now,before rows of `sql/report/headline.sql`
+ */
+function headlineTiles(now: Row, before: Row | undefined): Html[] {
+  const short = (at: unknown): string => day(at).replace(/ \d{4}$/, '');
+  const since = now.observed_from === null ? undefined : `since ${short(now.observed_from)}`;
+  const amount = (value: unknown): string => (now.currency === null ? NONE : money(value, now.currency));
+  const points = (share: unknown): string => `${(Number(share) * 100).toFixed(1)} points`;
+  const figure = (name: string, column: string, write = count, move = write, last = before, of = ''): Html =>
+    tile(
+      name,
+      write(now[column]),
+      [of, changeOf(now[column], last?.[column], move)].filter((part) => part).join(', '),
+    );
+  /** A word in place of a figure, such as `too few`. */
+  const word = (name: string, value: string, change: string): Html => tile(name, value, change, 'word');
+  const arrived = `New on ${short(now.run_at)}`;
+  const through = `Sell-through${since === undefined ? ', 30 days' : ` ${since}`}`;
+  const median = 'Median price, 30 days';
+  return [
+    figure('Active lots', 'active_lots'),
+    now.new_lots === null
+      ? word(arrived, 'first day', 'all lots are new')
+      : tile(arrived, count(now.new_lots), `and ${count(now.left_lots)} left`),
+    figure(`Sold ${since ?? 'in 30 days'}`, 'sold'),
+    numberOrNull(now.sell_through) === null
+      ? word(through, 'too few', counted(now.offered, 'lot'))
+      : figure(through, 'sell_through', percent, points, before, `of ${counted(now.offered, 'lot')}`),
+    numberOrNull(now.price_median) === null
+      ? word(median, 'too few', counted(now.priced, 'price'))
+      : // Amounts in two currencies have no difference.
+        figure(
+          median,
+          'price_median',
+          amount,
+          amount,
+          now.currency === before?.currency ? before : {},
+          `of ${counted(now.priced, 'price')}`,
+        ),
+    figure('Auctions to come', 'upcoming'),
+  ];
+}
+
+function changeOf(now: unknown, before: unknown, write: (value: unknown) => string): string {
+  const [value, last] = [numberOrNull(now), numberOrNull(before)];
+  if (value === null || last === null) return '';
+  const change = write(Math.abs(value - last));
+  return change === write(0) ? 'unchanged' : `${value < last ? '−' : '+'}${change}`;
+}
+
+const tile = (name: string, value: string, change: string, kind = ''): Html =>
+  html`<div><dt>${name}</dt><dd class="value ${kind}">${value}</dd><dd class="change">${change}</dd></div>`;

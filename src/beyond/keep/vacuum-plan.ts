@@ -1,0 +1,154 @@
+import type { Config } from '../../base/config/config.js';
+import { DEFAULT_PASSES } from '../../base/config/settings.js';
+import type { Manifest } from '../../core/lake/manifest.js';
+import type { Snapshot } from '../../core/lake/snapshots.js';
+import type { PassRecord } from '../../core/land/pass.js';
+import type { StreamName } from '../../core/service/streams.js';
+
+/** What a plan needs to know of a snapshot. */
+type SnapshotFacts = Pick<Snapshot, 'id' | 'isSealed'> & {
+  /** Undefined if it cannot be read. */
+  readonly manifest: Pick<Manifest, 'created_at'> | undefined;
+};
+
+/** How much is kept. Days count back from the day of the last published snapshot. */
+export type Retention = Pick<Config, 'keepSnapshots' | 'keepDays' | 'keepPasses'>;
+
+/** What the lake holds, as far as a plan needs it. */
+export interface LakeFacts {
+  /** Undefined if nothing is published. */
+  readonly current: string | undefined;
+  /** Snapshots that were current once. */
+  readonly published: ReadonlySet<string>;
+  /** Whether `published` is complete; false if a snapshot that may name others cannot be read. */
+  readonly isAllKnown: boolean;
+  /** Passes that the current snapshot was made from. */
+  readonly passes: ReadonlySet<string>;
+  /** Start of the last pass over each stream that the current snapshot holds. */
+  readonly lastPassAt: Readonly<Record<string, string>>;
+}
+
+/**
+ * Finds the snapshots to remove: unfinished ones, sealed ones that were never published, and published ones other than the
+ * last `keepSnapshots` and the last of each day that is kept. The current snapshot stays whatever its age. If there is
+ * none, only unfinished ones go. Unless all published snapshots are known, only published ones go. Any other whose manifest
+ * cannot be read stays, and does not count as one of the last.
+ * @param snapshots oldest first
+ */
+export function planSnapshots<T extends SnapshotFacts>(
+  snapshots: readonly T[],
+  lake: Omit<LakeFacts, 'passes' | 'lastPassAt'>,
+  { keepSnapshots, keepDays }: Omit<Retention, 'keepPasses'>,
+) {
+  const published = snapshots.filter(({ id, manifest }) => lake.published.has(id) && manifest !== undefined);
+  const kept = new Set([...published.slice(-keepSnapshots), ...lastOfDays(published, keepDays)]);
+  return going(snapshots, (snapshot) => {
+    const { id, isSealed, manifest } = snapshot;
+    if (id === lake.current || kept.has(snapshot)) return undefined;
+    const isPublished = lake.published.has(id);
+    if (!isPublished && !lake.isAllKnown) return undefined;
+    if (!isPublished && !isSealed) return 'its run ended before it was finished';
+    if (manifest === undefined || lake.current === undefined) return undefined;
+    return isPublished ? `older than the last ${keepSnapshots} published` : 'never published';
+  });
+}
+
+/** What a plan removes, each with the reason. */
+function going<T>(all: readonly T[], reasonOf: (what: T) => string | undefined) {
+  return all.flatMap((what) => {
+    const reason = reasonOf(what);
+    return reason === undefined ? [] : [{ what, reason }];
+  });
+}
+
+/** The last published snapshot of each of the last days, so that hourly runs do not push last night out. */
+function lastOfDays<T extends SnapshotFacts>(published: readonly T[], days: number): T[] {
+  const dayOf = ({ manifest }: T): number => Math.floor(Date.parse(manifest?.created_at ?? '') / 86_400_000);
+  const lasts = [...new Map(published.map((snapshot) => [dayOf(snapshot), snapshot])).values()];
+  const newest = Math.max(...lasts.map(dayOf));
+  return lasts.filter((snapshot) => newest - dayOf(snapshot) < days);
+}
+
+/**
+ * Finds the passes to remove: abandoned ones, sealed ones that nothing can use any more, and published ones that have no
+ * record or began before the oldest proof that is kept. Every pass of a stream since that proof is kept, whatever its kind,
+ * because a rebuild that replays a full pass without the windows and lookups after it would bring old values back.
+ * @param passes by stream, oldest first
+ */
+export function planPasses<T extends PassRecord>(
+  passes: readonly T[],
+  lake: LakeFacts,
+  keep: Retention['keepPasses'],
+) {
+  const keptOf = (stream: StreamName): number =>
+    typeof keep === 'number' ? keep : (keep[stream] ?? DEFAULT_PASSES);
+  const isHeld = (pass: T): boolean => pass.state === 'sealed' && lake.passes.has(pass.pass_id);
+  const proofs = passes.filter((pass) => isHeld(pass) && isProof(pass) && !isFromFuture(pass, lake));
+  const cuts = new Map<StreamName, string>();
+  for (const { stream } of passes) {
+    if (cuts.has(stream)) continue;
+    const own = proofs.filter((pass) => pass.stream === stream);
+    cuts.set(stream, oldestKept(own, keptOf(stream)));
+  }
+  const cars = cuts.get('cars');
+  return going(passes, (pass) => {
+    // A replay of vehicles also reads the archive feed of their night, so every list is kept at least as long as vehicles.
+    const cut = [cuts.get(pass.stream) ?? '', cars].filter((at) => at !== undefined).sort()[0] ?? '';
+    if (isHeld(pass) && isFromFuture(pass, lake))
+      return 'published, and its clock was wrong: a later run published earlier times';
+    return isHeld(pass) ? pastRetention(pass, cut) : useless(pass, lake);
+  });
+}
+
+/**
+ * Whether a published pass began later than the last one that the lake knows over its stream: a run after it set that time
+ * back, so the clock of the pass was ahead. A rebuild would replay it last and bring old values back. The clock of this
+ * machine has no part in this, because it may be wrong, too.
+ */
+const isFromFuture = (pass: PassRecord, { lastPassAt }: LakeFacts): boolean =>
+  pass.kind !== 'lookup' && isProof(pass) && pass.started_at > (lastPassAt[pass.stream] ?? pass.started_at);
+
+/**
+ * Whether a pass proves what the service has. For the feed of vehicles only a full pass does, because it alone shows what
+ * left. Other lists, such as the archive, are read by windows and never whole again, so their windows count. A pass without
+ * records proves nothing.
+ */
+function isProof({ stream, kind, complete, sources, records }: PassRecord): boolean {
+  const isOfKind = kind === 'full' || (kind === 'window' && stream !== 'cars');
+  return isOfKind && records > 0 && (sources === null ? complete : sources.length > 0);
+}
+
+/** Days after which a source without a new proof, such as one that the key lost, no longer keeps passes. */
+const FORGOTTEN_DAYS = 31;
+
+/**
+ * Start of the oldest of the last `keep` proofs. If passes are over some sources, each source keeps its own last proofs.
+ * If there are fewer, the result is empty and so before every start.
+ */
+function oldestKept(proofs: readonly PassRecord[], keep: number): string {
+  const sources = new Set(proofs.flatMap((pass) => pass.sources ?? [null]));
+  const startsBySource = [...sources].map((source) =>
+    proofs
+      .filter((pass) => pass.sources === null || (source !== null && pass.sources.includes(source)))
+      .map(({ started_at }) => started_at)
+      .sort(),
+  );
+  const newest = Math.max(...startsBySource.map(lastOf));
+  const known = startsBySource.filter((starts) => newest - lastOf(starts) < FORGOTTEN_DAYS * 86_400_000);
+  return known.map((starts) => starts.at(-keep) ?? '').sort()[0] ?? '';
+}
+
+const lastOf = (starts: readonly string[]): number => Date.parse(starts.at(-1) ?? '');
+
+function pastRetention({ records, started_at }: PassRecord, cut: string): string | undefined {
+  if (records === 0) return 'it has no record';
+  return started_at < cut ? 'before the oldest complete pass kept' : undefined;
+}
+
+/** Why no run will use a pass that the lake does not hold; undefined if a run may use it. */
+function useless(pass: PassRecord, lake: LakeFacts): string | undefined {
+  if (pass.state === 'abandoned') return `abandoned: ${pass.reason ?? 'no reason given'}`;
+  const isOutdated = pass.started_at <= (lake.lastPassAt[pass.stream] ?? '');
+  if (pass.state === 'open' || pass.published || !isOutdated) return undefined;
+  return 'never published, and a later pass was';
+}

@@ -1,0 +1,209 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { isLink, replaceFile } from '../../base/config/owned.js';
+import { version } from '../../base/config/package-root.js';
+import { ID } from '../land/pass.js';
+
+/** Version that this code writes. */
+export const SCHEMA_VERSION = 3;
+
+/*
+ * A lake may come from anywhere. Names, ids and paths of a manifest become names of files and parts of SQL, so they have the
+ * forms that lotlake makes.
+ */
+const id = z.string().regex(ID);
+const count = z.int().min(0);
+const instant = z.iso.datetime();
+/** Texts of one line for people. */
+const text = z
+  .string()
+  .max(1000)
+  .regex(/^[^\p{Cc}]*$/u);
+
+/** A name of a table, mart, model or column. */
+const name = z
+  .string()
+  .max(63)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/);
+
+const fileSchema = z.object({
+  /** Path below the snapshot folder. */
+  path: z.string().regex(/^[a-z][a-z0-9_]*(\/\w+=[\w%-][\w%.-]*)*\/[\w-][\w.-]*\.parquet$/),
+  bytes: count,
+  rows: count,
+  /** SHA-256 in hex; snapshots of earlier versions have none. */
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+});
+
+/**
+ * A column with its id in Parquet and Iceberg, and the id of its elements if it is a list. They never change. Snapshots of
+ * earlier versions have none: the ids in their files are hashes of names (see lake/field-ids).
+ */
+const fieldSchema = z.object({
+  name,
+  type: text,
+  field_id: z.int().positive().optional(),
+  element_id: z.int().positive().optional(),
+});
+
+/** The ids that a table has given. */
+const fieldsSchema = z.object({
+  columns: z.array(fieldSchema),
+  /** Columns that it no longer has. Their ids are not given again. */
+  dropped: z.array(fieldSchema).optional(),
+});
+
+const tableSchema = z.object({
+  ...fieldsSchema.shape,
+  key: z.array(name),
+  partitioned: z.boolean(),
+  rows: count,
+  bytes: count,
+  files: z.array(fileSchema),
+});
+
+/** Tables by name. The files of each lie in its folder. */
+const tablesSchema = z
+  .record(name.lowercase(), tableSchema)
+  .refine(
+    (tables) =>
+      Object.entries(tables).every(([table, { files }]) =>
+        files.every(({ path }) => path.startsWith(`${table}/`)),
+      ),
+    { error: 'a file lies in the folder of another table' },
+  );
+
+/** A model that is computed when it is asked, from tables, marts and views before it. */
+const viewSchema = z.object({
+  columns: z.array(z.object({ name, type: text })),
+  key: z.array(name),
+  sql: z.string(),
+  /** Tables, marts and views that its SELECT reads. */
+  reads: z.array(name),
+});
+
+const manifestSchema = z.object({
+  snapshot_id: id,
+  /** Version of the layout of tables, manifest and landing. */
+  schema_version: z.int(),
+  /** Version of lotlake that wrote it; null before format 3. */
+  lotlake_version: text.nullable().default(null),
+  /** Service of the lake; null if it was written before format 3 and no later run has named the service. */
+  origin: text.nullable().default(null),
+  run_id: id,
+  pipeline: text,
+  created_at: instant,
+  /** Start of the last whole pass over each stream in the lake; `cars:3` is the last pass over source 3 alone. */
+  last_pass_at: z.record(z.string().regex(/^[a-z_]+(:\d+)?$/), instant),
+  /** Passes that the run of this snapshot merged. */
+  pass_ids: z.array(id).default([]),
+  /** Fingerprints of the records that the snapshot was made from, and of the code that read them. */
+  fingerprints: z.object({ records: count, code: text }).nullable().default(null),
+  /** Fingerprint of the contract, SQL, seeds and settings that tables and marts were made by. */
+  recipe: text.optional(),
+  /** The user's models and checks by their definitions (`model/own-models.ts` reads them), and what is left out. */
+  own: z
+    .object({
+      models: z.array(z.unknown()),
+      checks: z.array(z.unknown()),
+      /** Models and checks that failed in the run, and why. */
+      left_out: z.array(z.object({ name: text, reason: z.string() })),
+    })
+    .optional(),
+  tables: tablesSchema,
+  marts: tablesSchema,
+  views: z.record(name.lowercase(), viewSchema).default({}),
+  /** The ids of tables and marts that earlier snapshots had, such as those of a model that failed. */
+  absent: z.record(name.lowercase(), fieldsSchema).optional(),
+});
+
+/** The members that are read first. A later format may have changed all others. */
+const laterSchema = z.object({
+  schema_version: z.int().gt(SCHEMA_VERSION),
+  lotlake_version: z.string().optional().catch(undefined),
+});
+
+export type LakeFile = Readonly<z.output<typeof fileSchema>>;
+
+export type ManifestTable = Readonly<z.output<typeof tableSchema>>;
+
+export type ManifestView = Readonly<z.output<typeof viewSchema>>;
+
+/** `manifest.json` of a snapshot: what it holds and which run made it. */
+export type Manifest = Readonly<z.output<typeof manifestSchema>>;
+
+/** Tables and marts of a manifest by name. */
+export const allTables = (manifest: Pick<Manifest, 'tables' | 'marts'>): Manifest['tables'] => ({
+  ...manifest.tables,
+  ...manifest.marts,
+});
+
+/** Names of all tables, marts and views of a manifest. */
+export const allNames = ({ tables, marts, views }: Manifest): string[] =>
+  [tables, marts, views].flatMap((each) => Object.keys(each));
+
+/** Files of all tables and marts of a manifest. */
+export const allFiles = (manifest: Manifest) =>
+  Object.values(allTables(manifest)).flatMap(({ files }) => files);
+
+/**
+ * Validates the content of a manifest. Throws LAKE_MANIFEST if it is not valid, and LAKE_FORMAT if a later lotlake wrote it
+ * in a format that this one cannot read.
+ */
+export function manifestFrom(content: unknown, path: string, hint = REBUILD): Manifest {
+  const later = laterSchema.safeParse(content).data;
+  if (later !== undefined)
+    throw new LotlakeError(
+      'LAKE_FORMAT',
+      `${path} has format ${later.schema_version}, written by lotlake ${later.lotlake_version ?? 'of a later version'}; this is lotlake ${version}, which knows formats 1 to ${SCHEMA_VERSION}`,
+      { outcome: 'usage', hint: 'nothing was changed; install that version of lotlake, or a later one' },
+    );
+  const parsed = manifestSchema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const reason = z.prettifyError(parsed.error);
+  throw new LotlakeError('LAKE_MANIFEST', `${path} is not valid: ${reason}`, { hint });
+}
+
+/** Reads the manifest of a snapshot. Throws LAKE_MANIFEST if there is none, and the errors of {@link manifestFrom}. */
+export function readManifest(snapshot: string): Manifest {
+  const path = join(snapshot, 'manifest.json');
+  let content: unknown;
+  try {
+    if (isLink(snapshot) || isLink(path)) throw new TypeError('it is a link');
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new LotlakeError('LAKE_MANIFEST', `${path} cannot be read`, { cause, hint: REBUILD });
+  }
+  return manifestFrom(content, path);
+}
+
+/** The manifest of a snapshot, or the error if it is damaged. Throws LAKE_FORMAT if a later lotlake wrote it. */
+export function manifestOrDamage(snapshot: string): Manifest | LotlakeError {
+  try {
+    return readManifest(snapshot);
+  } catch (error) {
+    if (error instanceof LotlakeError && error.code === 'LAKE_MANIFEST') return error;
+    throw error;
+  }
+}
+
+/** The manifest of a snapshot; undefined if this version cannot read it. */
+export function manifestIn(snapshot: string): Manifest | undefined {
+  try {
+    return readManifest(snapshot);
+  } catch {
+    return undefined;
+  }
+}
+
+const REBUILD = 'run lotlake run rebuild to make the lake again from landing';
+
+/** Writes the manifest of a snapshot, whole or not at all. */
+export function writeManifest(snapshot: string, manifest: Manifest): void {
+  replaceFile(join(snapshot, 'manifest.json'), `${JSON.stringify(manifest, null, 1)}\n`);
+}

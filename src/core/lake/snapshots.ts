@@ -1,0 +1,150 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
+import { rows } from '../../base/duck/session.js';
+import { ID } from '../land/pass.js';
+import { globRelation } from './files.js';
+import { currentSnapshot, type Layout } from './layout.js';
+import { type Manifest, manifestIn } from './manifest.js';
+
+/** A folder of a snapshot. */
+export interface Snapshot {
+  readonly id: string;
+  readonly folder: string;
+  /** Whether it has a manifest, readable or not. A run writes the manifest last. */
+  readonly isSealed: boolean;
+  /** Undefined if there is none or it cannot be read. */
+  readonly manifest: Manifest | undefined;
+}
+
+/** Which snapshot to read: by its id, or by a time at which it was current; by default the published one. */
+export interface Choice {
+  readonly snapshot?: string | undefined;
+  readonly asOf?: string | undefined;
+}
+
+/** Snapshot folders, oldest first: an id begins with the start of its run. */
+export function listSnapshots(layout: Layout) {
+  if (!existsSync(layout.snapshots)) return [];
+  return readdirSync(layout.snapshots, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && ID.test(entry.name))
+    .map((entry) => entry.name)
+    .sort()
+    .map((id) => {
+      const folder = join(layout.snapshots, id);
+      return {
+        id,
+        folder,
+        isSealed: existsSync(join(folder, 'manifest.json')),
+        manifest: manifestIn(folder),
+      };
+    });
+}
+
+/** All snapshots, and those that were current once. */
+export interface Published {
+  /** All snapshots, oldest first. */
+  readonly snapshots: readonly Snapshot[];
+  /** Ids of those that were current once. */
+  readonly ids: ReadonlySet<string>;
+  /** The snapshots of `ids` that are here and can be read, oldest first. */
+  readonly kept: readonly SealedSnapshot[];
+  /** Snapshots whose `runs` cannot be read. */
+  readonly unreadable: readonly { readonly snapshot: Snapshot; readonly reason: string }[];
+}
+
+/**
+ * Finds the snapshots that were current once: the current one, and each that another snapshot names in its `runs`. Snapshots
+ * whose `runs` are unreadable may name more.
+ */
+export async function findPublished(connection: DuckDBConnection, layout: Layout): Promise<Published> {
+  const snapshots = listSnapshots(layout);
+  const current = currentSnapshot(layout);
+  const ids = new Set(snapshots.filter(({ folder }) => folder === current).map(({ id }) => id));
+  const unread: { snapshot: Snapshot; reason: string }[] = [];
+  for (const snapshot of snapshots) {
+    const { id, folder, manifest } = snapshot;
+    if (manifest !== undefined && manifest.tables.runs === undefined) continue;
+    try {
+      for (const other of await readIds(connection, folder, 'runs', 'snapshot_id'))
+        if (other !== id) ids.add(other);
+    } catch (error) {
+      unread.push({ snapshot, reason: messageOf(error).replaceAll(/\s+/g, ' ') });
+    }
+  }
+  // A snapshot of a killed run may have no `runs` yet, or half of the file.
+  const unreadable = unread.filter(({ snapshot }) => snapshot.isSealed || ids.has(snapshot.id));
+  const kept = snapshots.filter(hasManifest).filter(({ id }) => ids.has(id));
+  return { snapshots, ids, kept, unreadable };
+}
+
+/** The ids in a column of a small table of a snapshot. */
+export async function readIds(
+  connection: DuckDBConnection,
+  snapshot: string,
+  table: string,
+  column: string,
+): Promise<readonly string[]> {
+  const found = await rows(
+    connection,
+    `select ${column} as id from ${globRelation(snapshot, table, false)} where ${column} is not null`,
+  );
+  return found.map((row) => String(row.id));
+}
+
+/** Folder of the chosen snapshot; undefined if none is chosen. Throws LAKE_NO_SNAPSHOT, which names the kept snapshots. */
+export async function pickSnapshot(
+  connection: DuckDBConnection,
+  layout: Layout,
+  { snapshot, asOf }: Choice,
+): Promise<string | undefined> {
+  if (asOf === undefined) return snapshot === undefined ? undefined : findSnapshot(layout, snapshot);
+  const moment = parseTime(asOf);
+  const { kept } = await findPublished(connection, layout);
+  const byTime = kept.toSorted((a, b) => timeOf(a.manifest) - timeOf(b.manifest));
+  const found = byTime.findLast(({ manifest }) => timeOf(manifest) <= moment);
+  if (found === undefined) throw unknown(`no snapshot that is kept is as old as ${asOf}`, kept);
+  return found.folder;
+}
+
+/** Folder of the snapshot of an id. Throws LAKE_NO_SNAPSHOT, which names the kept snapshots. */
+export function findSnapshot(layout: Layout, id: string): string {
+  const snapshots = listSnapshots(layout);
+  const found = snapshots.find((snapshot) => snapshot.id === id);
+  if (found === undefined) throw unknown(`there is no snapshot ${id}`, snapshots.filter(hasManifest));
+  return found.folder;
+}
+
+/** A snapshot whose manifest can be read. */
+export interface SealedSnapshot extends Snapshot {
+  readonly manifest: Manifest;
+}
+
+/** Whether the manifest of a snapshot can be read. */
+export function hasManifest(snapshot: Snapshot): snapshot is SealedSnapshot {
+  return snapshot.manifest !== undefined;
+}
+
+const timeOf = (manifest: Manifest): number => Date.parse(manifest.created_at);
+
+const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** Reads a time, in milliseconds. A date means the end of its day; without a zone the time is in UTC. */
+function parseTime(text: string): number {
+  const [, date, time = '23:59:59.999', zone = 'Z'] = TIME.exec(text) ?? [];
+  const moment = Date.parse(`${date}T${time}${zone}`);
+  if (!Number.isNaN(moment)) return moment;
+  throw new ConfigError(
+    `${text} is no time`,
+    'write a date (2026-11-18) or an instant (2026-11-18T06:00:00Z)',
+  );
+}
+
+function unknown(message: string, kept: readonly SealedSnapshot[]): LotlakeError {
+  const list = kept.map(({ id, manifest }) => `${id} (${manifest.created_at})`);
+  return new LotlakeError('LAKE_NO_SNAPSHOT', message, {
+    outcome: 'usage',
+    hint: list.length === 0 ? 'no snapshot is kept' : `kept: ${list.join(', ')}`,
+  });
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { killPoint } from '../../base/config/kill-point.js';
+import type { Answer } from '../extract/client.js';
+import { instant, type PageSink } from '../extract/page-sink.js';
+import { streams } from '../service/streams.js';
+import type { Changes } from './changes.js';
+import { keepPrints } from './fingerprints.js';
+import { factsOf, type LandedPage, landPage, readPage } from './page.js';
+import { type Pass, recordPage } from './pass.js';
+
+interface SinkOptions {
+  readonly changes?: Changes | undefined;
+  /** Bytes of the largest record that is kept whole; by default 4 MiB. */
+  readonly mostRecordBytes?: number | undefined;
+}
+
+/**
+ * Makes the sinks for the lists of a pass, which number its pages in the order of receipt. A page that is read again
+ * becomes another file; the last received counts.
+ */
+export function sinksOf(pass: Pass, options: SinkOptions = {}): (list: string) => PageSink<LandedPage> {
+  let seq = pass.pages.reduce((most, page) => Math.max(most, page.seq + 1), 0);
+  return (list) => createSink(pass, list, () => seq++, options);
+}
+
+function createSink(
+  pass: Pass,
+  list: string,
+  next: () => number,
+  { changes, mostRecordBytes }: SinkOptions,
+): PageSink<LandedPage> {
+  const { contract, ascending } = streams[pass.record.stream];
+  const landed = pass.pages.filter((page) => page.list === list);
+  const taken = new Set(landed.map(({ file }) => file));
+  const prefix = list === '' ? '' : `${list.replaceAll(/[^a-zA-Z0-9]+/g, '-')}.`;
+  /** A name that no page has. An earlier version may be lost while a later one is not. */
+  const nameOf = (number: number, version = 1): string => {
+    const name = `${prefix}page-${String(number).padStart(6, '0')}${version === 1 ? '' : `.${version}`}.ndjson.gz`;
+    return taken.has(name) ? nameOf(number, version + 1) : name;
+  };
+  return {
+    landed,
+    read: (answer) => readPage(answer.body, { url: answer.url, contract, mostRecordBytes }),
+    async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
+      const file = nameOf(number);
+      const seen = changes?.open(file.replace(/\.gz$/, ''));
+      const target = { path: join(pass.folder, file), url: answer.url, contract, mostRecordBytes };
+      const landing = landPage(answer.body, target, seen);
+      const { scan, fileBytes, sha256 } = await landing.catch((error) => {
+        seen?.discard();
+        throw error;
+      });
+      taken.add(file);
+      const page: LandedPage = {
+        list,
+        page: number,
+        file,
+        seq: next(),
+        fileBytes,
+        sha256,
+        ...factsOf(scan),
+        ...(answer.unserved === undefined ? {} : { unserved: answer.unserved }),
+        prints: seen === undefined ? undefined : keepPrints(pass.folder, seen.prints),
+        requestedAt,
+        receivedAt: instant(),
+      };
+      recordPage(pass.folder, page);
+      if (seen !== undefined) changes?.accept(page, seen);
+      killPoint('land.page-recorded');
+      // For an ascending list, the first and last id show whether a page has new records.
+      return ascending ? page : { ...page, ids: scan.ids };
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { closeSync, createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { createGunzip } from 'node:zlib';
+import { openNew, writeTo } from '../../base/config/owned.js';
+import { regular } from '../land/locate.js';
+import type { LandedPage } from '../land/page.js';
+import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/scan-page.js';
+import { type BadValue, type Fault, LARGE, mendRecord, type RecordRules } from './mend-record.js';
+
+/** A record that cannot be loaded, or a value that breaks the contract, with its place and its raw text. */
+export interface Reject
+  extends Fault,
+    Partial<Omit<BadValue, keyof Fault>>,
+    Pick<LandedPage, 'list' | 'page' | 'seq'> {
+  readonly stream: string;
+  readonly pass_id: string;
+  /** Position of the record in its page, from 0. */
+  readonly position: number;
+  readonly raw: string;
+}
+
+/** A page with the path of its file and its pass. */
+type PagePlace = Pick<
+  LandedPage,
+  'file' | 'list' | 'page' | 'seq' | 'oversized' | 'unserved' | 'irregular'
+> & {
+  readonly passId: string;
+};
+
+/** Most rejects that are held at once, because a page may have nearly as many as bytes. */
+const MOST_HELD = 1000;
+
+/**
+ * Checks each record of a page that does not fit the contract. Writes the loadable records to `target` (newline-delimited
+ * JSON), with null for values that break the contract, and passes the rejects to `take` in groups. Yields to other work
+ * between groups, and ends if `take` throws.
+ * @returns how many records were written and rejected, how many values of written records were rejected, and how many were
+ * read as they were meant
+ */
+export async function checkPage(
+  place: PagePlace,
+  rules: RecordRules,
+  target: string,
+  take: (rejects: readonly Reject[]) => void,
+): Promise<{ kept: number; rejected: number; rejectedValues: number; meant: number }> {
+  const { passId: pass_id, list, page, seq } = place;
+  let held: Reject[] = [];
+  let position = 0;
+  let kept = 0;
+  let values = 0;
+  let meant = 0;
+  const reject = async (fault: Fault | BadValue, raw: string): Promise<void> => {
+    held.push({ stream: rules.stream.name, pass_id, list, page, seq, position, raw, ...fault });
+    if (held.length >= MOST_HELD) await passOn();
+  };
+  const passOn = async (): Promise<void> => {
+    take(held);
+    held = [];
+    await setImmediate();
+  };
+  const out = openNew(target);
+  try {
+    for await (const line of linesOf(place.file)) {
+      const unserved = place.unserved?.find((record) => record.position === position);
+      const oversized = place.oversized?.find((record) => record.position === position);
+      const checked =
+        unserved !== undefined
+          ? { record_id: null, path: '', expected: UNSERVED, found: unserved.error }
+          : oversized !== undefined
+            ? tooLarge(oversized)
+            : mendRecord(place.irregular ? regular(line, rules.stream.contract) : line, rules);
+      if ('record' in checked) {
+        writeTo(out, Buffer.concat([checked.record, NEWLINE]));
+        for (const value of checked.values) {
+          await reject(value, value.raw);
+          values++;
+        }
+        kept++;
+        meant += checked.meant;
+      } else {
+        const text = line.toString('utf8');
+        await reject(checked, (oversized ?? unserved) === undefined ? text : JSON.parse(text));
+      }
+      position++;
+      if (line.length > LARGE) await passOn();
+    }
+    take(held);
+  } finally {
+    closeSync(out);
+  }
+  return { kept, rejected: position - kept, rejectedValues: values, meant };
+}
+
+/** What the reject of a record says that the service could not serve; `data_health` counts them by it. */
+export const UNSERVED = 'a record that the service can serve';
+
+function tooLarge({ id, bytes, most = MOST_RECORD_BYTES }: OversizedRecord): Fault {
+  return {
+    record_id: id === null ? null : String(id),
+    path: '',
+    expected: `a record of at most ${most} bytes`,
+    found: `record of ${bytes} bytes`,
+  };
+}
+
+const NEWLINE = Buffer.from('\n');
+
+async function* linesOf(file: string): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  const gunzip = createGunzip();
+  pipeline(createReadStream(file), gunzip, () => undefined);
+  for await (const chunk of gunzip) {
+    let buffer = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+    for (let cut = buffer.indexOf(0x0a); cut >= 0; cut = buffer.indexOf(0x0a)) {
+      yield buffer.subarray(0, cut);
+      buffer = buffer.subarray(cut + 1);
+    }
+    rest = buffer;
+  }
+  if (rest.length > 0) yield rest;
+}

@@ -1,0 +1,242 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { insteadOf } from '../../base/config/gone.js';
+import { killPoint } from '../../base/config/kill-point.js';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { makeFolder, move, remove } from '../../base/config/owned.js';
+import { poolOf, settled } from '../../base/duck/pool.js';
+import { identifier, literal, rows, type Session, scalar } from '../../base/duck/session.js';
+import { fitPrices } from '../../base/pricing/fit-prices.js';
+import type { ManifestView } from '../lake/manifest.js';
+import { columnsOf } from '../lake/schema.js';
+import { viewOn } from '../lake/views.js';
+import { createFunctions } from './functions.js';
+import { type MartSnapshot, martOptions } from './mart-files.js';
+import { type Model, modelFailed, readModels } from './model-files.js';
+import { SETTINGS, withReferences } from './references.js';
+
+/** How models are run, and where they are written. */
+export interface RunModelsOptions {
+  /** Snapshot folder; each mart becomes `<target>/<mart>/data_0.parquet`. */
+  readonly target: string;
+  /** The snapshot that the files belong to; undefined for files of their own. */
+  readonly snapshot?: MartSnapshot | undefined;
+  /** Models to run; those of lotlake by default. */
+  readonly models?: readonly Model[];
+  /** More connections, for models that do not read each other; they see the same tables as the first one. */
+  readonly beside?: readonly DuckDBConnection[] | undefined;
+  /** Gives all memory to a model that does not fit into memory while others run. */
+  readonly alone?: Session['alone'] | undefined;
+  /** Called when a model begins, with the number of models that are done and of all. */
+  readonly onModel?: ((name: string, done: number, all: number) => void) | undefined;
+}
+
+/** A model that was computed. */
+export interface ModelResult {
+  readonly name: string;
+  readonly key: readonly string[];
+  /** Rows of its file; 0 for a view. */
+  readonly rows: number;
+  readonly ms: number;
+  /** Key, SELECT and what it reads, of a view. */
+  readonly view?: Omit<ManifestView, 'columns'>;
+}
+
+/**
+ * Computes the models, each as soon as the models that it reads are done and a connection is free. A model becomes a
+ * Parquet file that is sorted by its key, with a view on it in the connection's current database; see `exists` in
+ * {@link definition} for other forms. The connection has the lake tables, and its TimeZone is UTC.
+ * Throws an error that names the model: MODEL_GRAPH before anything runs, MODEL_FAILED if its SQL fails.
+ */
+export async function runModels(
+  connection: DuckDBConnection,
+  options: RunModelsOptions,
+): Promise<ModelResult[]> {
+  const use = poolOf([connection, ...(options.beside ?? [])], options.alone);
+  const running = new Map<string, Promise<ModelResult>>();
+  const existing = await rows(
+    connection,
+    `select lower(table_name) as name from duckdb_tables() where database_name in (current_database(), 'temp')
+     union select lower(view_name) from duckdb_views() where database_name in (current_database(), 'temp')`,
+  );
+  const known = new Set(existing.map((table) => String(table.name)));
+  const models = await orderedModels(connection, options.models ?? readModels(), known);
+  const shared = sharedSteps(models);
+  await createFunctions(connection, 'values');
+  if (known.has(SETTINGS)) await createFunctions(connection, 'enough');
+  let done = 0;
+  for (const model of models) {
+    const read = model.references.flatMap((name) => running.get(name) ?? []);
+    const work = async (free: DuckDBConnection, isAgain: boolean): Promise<ModelResult> => {
+      options.onModel?.(model.name, done, models.length);
+      const result = await runModel(free, model, options, isAgain, shared.has(model.name));
+      done++;
+      return result;
+    };
+    const result = Promise.all(read).then(() => use(work));
+    // `settled` reports the failure below.
+    result.catch(() => undefined);
+    running.set(model.name, result);
+  }
+  // An error of the detach must not hide the error of a model.
+  const results = await settled([...running.values()]).finally(() =>
+    connection.run('detach database if exists fit').catch(() => undefined),
+  );
+  const ofRun = models.filter(({ exists }) => exists === 'none').map(({ name }) => name);
+  for (const name of ofRun.toReversed()) {
+    await connection.run(`drop view ${identifier(name)}`);
+    if (shared.has(name)) remove(join(options.target, name));
+  }
+  return results.filter(({ name }) => !ofRun.includes(name));
+}
+
+/**
+ * Puts models into the order in which they can run, by the references in their SQL. Throws MODEL_GRAPH.
+ * @param known tables and views that exist, lower case
+ */
+export async function orderedModels(
+  connection: DuckDBConnection,
+  models: readonly Model[],
+  known: ReadonlySet<string>,
+): Promise<readonly (Model & ModelNode)[]> {
+  return planModels(await withReferences(connection, models), known);
+}
+
+/** Names of the steps of a run that several of its models read; each is computed once, and not by every reader. */
+export function sharedSteps(models: readonly (Model & Partial<ModelNode>)[]): ReadonlySet<string> {
+  const readersOf = (name: string) => models.filter(({ references = [] }) => references.includes(name));
+  const steps = models.filter(({ exists }) => exists === 'none').map(({ name }) => name);
+  return new Set(steps.filter((name) => readersOf(name).length > 1));
+}
+
+/** A model with the names that it reads, lower case. */
+export interface ModelNode {
+  readonly name: string;
+  readonly references: readonly string[];
+}
+
+/**
+ * Puts models into an order in which each comes after the models that it reads, otherwise by name.
+ * Throws MODEL_GRAPH for a cycle, and for a reference that is neither a model nor known.
+ * @param known tables and views that exist before any model runs
+ */
+export function planModels<M extends ModelNode>(models: readonly M[], known: ReadonlySet<string>): M[] {
+  const byName = new Map(models.map((model) => [model.name, model]));
+  const order = new Set<M>();
+  const visit = (model: M, path: readonly string[]): void => {
+    if (order.has(model)) return;
+    if (path.includes(model.name)) throw circular([...path.slice(path.indexOf(model.name)), model.name]);
+    for (const reference of [...model.references].sort()) {
+      const next = byName.get(reference);
+      if (next !== undefined) visit(next, [...path, model.name]);
+      else if (!known.has(reference)) throw unknown(model.name, reference);
+    }
+    order.add(model);
+  };
+  for (const [, model] of [...byName].sort(([a], [b]) => (a < b ? -1 : 1))) visit(model, []);
+  return [...order];
+}
+
+const circular = (cycle: readonly string[]): LotlakeError =>
+  new LotlakeError('MODEL_GRAPH', `models read each other in a circle: ${cycle.join(' → ')}`, {
+    hint: 'take what they share into a model of its own',
+  });
+
+const unknown = (name: string, read: string): LotlakeError =>
+  new LotlakeError('MODEL_GRAPH', `model ${name} reads ${read}, which is neither a model nor a table`, {
+    hint: insteadOf(read) ?? 'lotlake tables lists the names there are',
+  });
+
+async function runModel(
+  connection: DuckDBConnection,
+  model: Model & ModelNode,
+  { target, snapshot }: RunModelsOptions,
+  sortsApart: boolean,
+  isShared: boolean,
+): Promise<ModelResult> {
+  const { name, key, sql, references } = model;
+  const started = performance.now();
+  const made = (rest: Pick<ModelResult, 'rows' | 'view'>): ModelResult => {
+    const ms = Math.round(performance.now() - started);
+    return { name, key, ...rest, ms };
+  };
+  try {
+    const folder = join(target, name);
+    if (isShared) {
+      makeFolder(folder);
+      const file = join(folder, 'data_0.parquet');
+      await connection.run(`copy (\n${sql}\n) to ${literal(file)} (${martOptions(model, snapshot)})`);
+      await connection.run(viewOn(target, { name, partitioned: false }));
+      return made({ rows: 0 });
+    }
+    if (model.exists === 'view' || model.exists === 'none') {
+      if (model.isOwn) await assertColumns(connection, model);
+      await connection.run(`create or replace view ${identifier(name)} as\n${sql}`);
+      const view = { key: [...key], sql, reads: [...references] };
+      return made({ rows: 0, view });
+    }
+    if (model.isOwn) await assertColumns(connection, model);
+    makeFolder(folder);
+    const count = await writeSorted(connection, model, folder, snapshot, sortsApart);
+    await connection.run(viewOn(target, { name, partitioned: false }));
+    if (name === SETTINGS) await createFunctions(connection, 'enough');
+    // Its scratch file lies in the folder of the mart, and is removed with it after a kill.
+    if (model.fitted) await fitPrices(connection, folder);
+    killPoint('model.mart-written');
+    return made({ rows: count });
+  } catch (error) {
+    throw modelFailed(`model ${name} failed`, error);
+  }
+}
+
+/** Types of columns that a mart of the user may have: those that all engines read. */
+const TYPES = /^(BIGINT|INTEGER|DOUBLE|BOOLEAN|VARCHAR|DATE|TIMESTAMP WITH TIME ZONE)(\[\])?$/;
+
+/** Checks that the SELECT of a model has the columns of its .yml. For lotlake's own models, tests do that. */
+async function assertColumns(connection: DuckDBConnection, { sql, columns }: Model): Promise<void> {
+  const selected = await columnsOf(connection, sql);
+  for (const { name, type } of selected) {
+    if (columns[name] === undefined) throw new TypeError(`its .yml does not describe the column ${name}`);
+    if (!TYPES.test(type))
+      throw new TypeError(
+        `the column ${name} is ${type}; cast it to bigint, integer, double, boolean, varchar, date or timestamptz`,
+      );
+  }
+  const missing = Object.keys(columns).find((name) => !selected.some((column) => column.name === name));
+  if (missing !== undefined) throw new TypeError(`its SELECT gives no column ${missing}`);
+}
+
+/**
+ * Computes a model into a file of its folder, sorted by its key, and returns the number of rows. If the options of the file are
+ * others once the types of its columns are known, it is written again with them.
+ * @param sortsApart whether a second statement sorts, so that the sort does not share memory with joins and windows
+ */
+async function writeSorted(
+  connection: DuckDBConnection,
+  model: Model,
+  folder: string,
+  snapshot: MartSnapshot | undefined,
+  sortsApart: boolean,
+): Promise<number> {
+  const { sql, key } = model;
+  const file = join(folder, 'data_0.parquet');
+  const other = `${file}.tmp`;
+  const options = martOptions(model, snapshot);
+  if (sortsApart) await connection.run(`copy (\n${sql}\n) to ${literal(other)} (${options})`);
+  const ofOther = `from read_parquet(${literal(other)})`;
+  const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
+  const copy = (source: string, given: string) =>
+    scalar(
+      connection,
+      `copy (select * from (\n${source}\n) order by ${order}) to ${literal(file)} (${given})`,
+    );
+  const count = await copy(sortsApart ? ofOther : sql, options);
+  remove(other);
+  const columns = await columnsOf(connection, `from read_parquet(${literal(file)})`);
+  const exact = martOptions(model, snapshot, columns);
+  if (exact === options) return count;
+  move(file, other);
+  await copy(ofOther, exact);
+  remove(other);
+  return count;
+}

@@ -1,0 +1,164 @@
+import { join } from 'node:path';
+import { remove } from '../../base/config/owned.js';
+import type { BaseState } from '../lake/base.js';
+import { Changes } from '../land/changes.js';
+import {
+  changePass,
+  damagedFiles,
+  endPass,
+  findPasses,
+  isWhole,
+  listPasses,
+  openPass,
+  type Pass,
+  type PassRequest,
+  readPass,
+  reopenPass,
+} from '../land/pass.js';
+import { knownRecords } from '../reconcile/record-fingerprints.js';
+import { contractFingerprint } from '../service/contract/fingerprint.js';
+import type { StreamName } from '../service/streams.js';
+import { isFuture } from './clock.js';
+import type { Job } from './job.js';
+import { askTime } from './probe.js';
+
+/** An older open pass is not resumed: too much has moved since. */
+const RESUME_HOURS = 12;
+
+/** When a pass started, by its id: the end of that second. Undefined if the name is not an id. */
+function startIn(id: string): string | undefined {
+  const start = id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6.999Z');
+  return start === id ? undefined : start;
+}
+
+/**
+ * Resumes the pass that an earlier run left open, or sealed but did not publish. Requests its lost or damaged pages again.
+ * Abandons all other unpublished passes, so that every sealed pass in landing belongs to a published snapshot. Opens a new
+ * pass if there is none to resume.
+ */
+export async function findOrOpen(
+  job: Job,
+  stream: StreamName,
+  kind: PassRequest['kind'],
+  query: PassRequest['request'],
+): Promise<Pass> {
+  const contract = contractFingerprint(stream);
+  const { passes, unreadable } = findPasses(job.layout.landing, stream);
+  for (const { folder, reason } of unreadable)
+    job.reporter.warn(
+      `${folder} is left where it is, and this run does without it: ${reason}; bring the file back, or move the folder away`,
+    );
+  const left = passes.filter(
+    ({ record }) => record.kind === kind && record.state !== 'abandoned' && !record.published,
+  );
+  const ageOf = ({ record }: Pass): number => job.now().getTime() - Date.parse(record.started_at);
+  const isResumable = (pass: Pass): boolean =>
+    !isFuture(job, pass.record) && ageOf(pass) < RESUME_HOURS * 3_600_000;
+  // A wrong clock must not set a good pass aside.
+  if (!left.every(isResumable)) await askTime(job);
+  const starts = [
+    ...passes
+      .filter(({ record }) => record.kind === 'full' && record.published && !isFuture(job, record))
+      .map(({ record }) => record.started_at),
+    // An unreadable pass may have been published, so it is left alone.
+    ...unreadable.flatMap(({ pass_id }) => startIn(pass_id) ?? []),
+  ];
+  const newest = starts.sort().at(-1) ?? '';
+  let found: Pass | undefined;
+  for (const pass of left.reverse()) {
+    // A later full pass covers this one. Reconcile keeps what later windows and lookups saw.
+    const isNewest = pass.record.started_at > newest;
+    const isSame = isSameRequest(pass.record, query, job.now());
+    let reason = isFuture(job, pass.record)
+      ? fromFuture(pass)
+      : isSame
+        ? 'left behind, and older than a later full pass or than 12 hours'
+        : 'left behind by another request';
+    if (isSame && isNewest && isResumable(pass) && found === undefined) {
+      found = await withoutDamage(job, pass);
+      reason = 'left behind without all of its pages, which cannot be asked for one by one';
+    }
+    if (found?.folder === pass.folder) continue;
+    abandon(job, pass, reason);
+    job.reporter.warn(`pass ${pass.record.pass_id} of ${stream} is abandoned: ${reason}`);
+  }
+  if (found === undefined) {
+    const origin = job.config.origin ?? null;
+    return open(job, { stream, run_id: job.runId, origin, kind, request: query, contract });
+  }
+  job.reporter.step('resume', `pass ${found.record.pass_id} of ${stream} with ${found.pages.length} pages`);
+  return found;
+}
+
+const fromFuture = ({ record }: Pass): string =>
+  `it began in the future (${record.started_at}), by a clock that was wrong; its list is read again`;
+
+/**
+ * Abandons the unpublished passes from the future that no request of this run came upon, such as one over the catalog, so
+ * that a vacuum can remove them. Called when the service has told its time, if it does.
+ */
+export function setFutureAside(job: Job): void {
+  for (const pass of listPasses(job.layout.landing)) {
+    const { state, published, pass_id, stream, run_id } = pass.record;
+    const isUsed = published || run_id === job.runId;
+    if (state === 'abandoned' || isUsed || !isFuture(job, pass.record)) continue;
+    abandon(job, pass, fromFuture(pass));
+    job.reporter.warn(`pass ${pass_id} of ${stream} is abandoned: ${fromFuture(pass)}`);
+  }
+}
+
+/** Compares the records of a pass over vehicles with those that a state was made from. */
+export const changesSince = (job: Job, base: BaseState | undefined, passId: string): Changes =>
+  new Changes(join(job.work, 'fresh', passId), knownRecords(base));
+
+/** Opens a pass. Its start follows the clock of the service, as soon as an answer has told it. */
+function open(job: Job, request: PassRequest): Pass {
+  const start = job.now();
+  const pass = openPass(job.layout.landing, request, start);
+  job.clock.whenKnown((clock_ahead, late) =>
+    changePass(pass.folder, { clock_ahead, started_at: new Date(start.getTime() - late).toISOString() }),
+  );
+  return pass;
+}
+
+/**
+ * Removes damaged pages of a pass, and opens a sealed pass again if it then lacks pages. Returns undefined if the missing
+ * pages cannot be requested any more: a sealed window has moved on, and a scroll only goes forward.
+ */
+async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
+  for (const path of await damagedFiles(pass, job.signal)) {
+    job.reporter.warn(`${path} is not as it was landed: it is removed, and its page asked for again`);
+    remove(path);
+  }
+  const left = readPass(pass.folder);
+  const { record, pages } = left;
+  if (record.state === 'sealed' && isWhole(left)) return left;
+  const hasGap = 'limit' in record.request && pages.some(({ page }, i) => page !== i + 1);
+  if ((record.kind !== 'full' && record.state === 'sealed') || hasGap) return undefined;
+  return record.state === 'sealed' ? reopenPass(left) : left;
+}
+
+/** Ends a pass of this or an earlier run as abandoned. */
+export function abandon(job: Job, pass: Pass, reason: string): void {
+  endPass(pass, { state: 'abandoned', reason, complete: false, total: null, run_id: job.runId }, job.now());
+}
+
+/**
+ * Whether a pass has the same request as this run: filters, sources, and how the list is walked, whatever the page size. An
+ * open window is resumed only if its start is the same, so that all pages are of one list. A sealed window started
+ * earlier, so it covers everything a new window would.
+ */
+function isSameRequest(
+  { request, kind, state, started_at }: Pass['record'],
+  wanted: PassRequest['request'],
+  now: Date,
+): boolean {
+  const meaning = ({ minutes: _, per_page: __, limit, ...rest }: PassRequest['request']): string =>
+    JSON.stringify({ ...rest, isScroll: limit !== undefined });
+  if (meaning(request) !== meaning(wanted)) return false;
+  if (kind !== 'window' || state === 'sealed') return true;
+  const startOf = (instant: number, minutes: unknown): number => instant / 60_000 - Number(minutes);
+  const moved = startOf(Date.parse(started_at), request.minutes) - startOf(now.getTime(), wanted.minutes);
+  // Windows are of whole minutes.
+  return Math.abs(moved) < 2;
+}

@@ -1,0 +1,242 @@
+import { basename, join } from 'node:path';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { makeFolder, remove } from '../../base/config/owned.js';
+import { literals, rows } from '../../base/duck/session.js';
+import type { BaseState } from '../lake/base.js';
+import { currentSnapshot } from '../lake/layout.js';
+import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
+import { listSnapshots } from '../lake/snapshots.js';
+import { systemTables } from '../lake/tables.js';
+import { type Problem, verifyFiles } from '../lake/verify.js';
+import type { LandedPage } from '../land/page.js';
+import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
+import type { LoadedPass } from '../load/loader.js';
+import { describeSnapshot } from '../publish/snapshot.js';
+import { recordFingerprints } from '../reconcile/record-fingerprints.js';
+import { isFuture } from './clock.js';
+import type { Job } from './job.js';
+import { landedPages, type OpenPass, progressOf } from './landed-pages.js';
+import { load } from './load.js';
+import { changesSince } from './open-pass.js';
+import { type MergedNight, mergeNight } from './reconcile.js';
+
+/** The passes that one run used. */
+export interface Night {
+  readonly runId: string;
+  readonly passes: readonly Pass[];
+}
+
+/**
+ * The nights in landing, oldest first. Their pages were compared with their checksums. Throws LAND_FAILED if a page is
+ * damaged, a pass cannot be read, or there is no night.
+ */
+export async function landedNights(job: Job, carriers: readonly BaseState[]): Promise<readonly Night[]> {
+  const nights = groupByRun(job, await publishedPasses(job, carriers));
+  if (nights.length === 0)
+    throw new LotlakeError('LAND_FAILED', `there is no pass of a published run in ${job.layout.landing}`, {
+      hint: 'run lotlake run nightly first',
+    });
+  await assertUndamaged(job, nights);
+  return nights;
+}
+
+/**
+ * Ids of the passes that the snapshots name; undefined if no snapshot can say. A run that was killed right after its switch
+ * did not mark its passes as published.
+ */
+async function publishedPasses(
+  job: Job,
+  carriers: readonly BaseState[],
+): Promise<ReadonlySet<string> | undefined> {
+  const files = carriers.flatMap(({ folder, manifest }) =>
+    (manifest.tables.passes?.files ?? []).map((file) => join(folder, file.path)),
+  );
+  if (files.length === 0) return undefined;
+  const named = await rows(
+    job.session.connection,
+    `select distinct pass_id from read_parquet(${literals(files)}, hive_partitioning = false, union_by_name = true) where state = 'sealed'`,
+  );
+  return new Set(named.map((row) => String(row.pass_id)));
+}
+
+/** Leaves out an unreadable pass that the lake was not made from. Throws LAND_FAILED if the lake may have been made from it. */
+function leaveOut(
+  job: Job,
+  { folder, pass_id, reason }: UnreadablePass,
+  known: ReadonlySet<string> | undefined,
+): void {
+  if (known?.has(pass_id) === false) {
+    job.reporter.warn(`${folder} is left out, since no published run used it: ${reason}`);
+    return;
+  }
+  throw new LotlakeError(
+    'LAND_FAILED',
+    `${folder}, from which the lake ${known === undefined ? 'may have been' : 'was'} made: ${reason}`,
+    {
+      hint: 'bring the file back, or move the folder of this pass away, and what the published snapshot knows of it is carried over; the last snapshot stays current',
+    },
+  );
+}
+
+/** Sealed passes by the run that used them, oldest first. */
+function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
+  const byRun = new Map<string, Pass[]>();
+  const { passes, unreadable } = findPasses(job.layout.landing);
+  for (const pass of unreadable) leaveOut(job, pass, known);
+  for (const pass of passes) {
+    const { state, published, pass_id, run_id, pages, started_at } = pass.record;
+    // The lake was not made from a night that was never published.
+    if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
+    // A start that follows the clock of the service is right, so that it is this machine that is behind.
+    if (pass.record.clock_ahead === null && isFuture(job, pass.record)) {
+      job.reporter.warn(
+        `${pass.folder} is set aside: it began in the future (${started_at}), by a clock that was wrong; what the published snapshot knows of it is carried over`,
+      );
+      continue;
+    }
+    if (!isWhole(pass))
+      throw new LotlakeError('LAND_FAILED', `${pass.folder} has ${pass.pages.length} of its ${pages} pages`, {
+        hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
+      });
+    byRun.set(run_id, [...(byRun.get(run_id) ?? []), pass]);
+  }
+  const started = (passes: readonly Pass[]): string =>
+    passes.map((pass) => pass.record.started_at).sort()[0] ?? '';
+  return [...byRun]
+    .map(([runId, passes]) => ({ runId, passes }))
+    .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
+}
+
+/** Throws LAND_FAILED if a page has changed since it was landed, before hours are spent on the others. */
+async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void> {
+  job.reporter.step('check', 'the pages of landing against their checksums');
+  const damaged: string[] = [];
+  for (const { passes } of nights)
+    for (const pass of passes) damaged.push(...(await damagedFiles(pass, job.signal)));
+  if (damaged.length === 0) return;
+  const files = damaged.length === 1 ? 'a page' : `${damaged.length} pages`;
+  throw new LotlakeError(
+    'LAND_FAILED',
+    `${files} of published passes are not as they were landed: ${damaged.join(', ')}`,
+    {
+      hint: 'the last snapshot stays current and landing stays as it is; the service cannot be asked for an old page again: bring each file back from a copy, or move the folder of its pass out of landing and run rebuild again, which carries over what the snapshot knows of it',
+    },
+  );
+}
+
+/** A night that was replayed. */
+export interface ReplayedNight extends MergedNight {
+  readonly passes: readonly LoadedPass[];
+}
+
+/** Loads the passes of a night and merges them with the state of the nights before. */
+export async function replay(
+  job: Job,
+  night: Night,
+  target: string,
+  base: BaseState | undefined,
+): Promise<ReplayedNight> {
+  const { runId } = night;
+  const stage = join(job.work, `stage-${runId}`);
+  makeFolder(stage);
+  const own: Job = { ...job, stage };
+  const passes: LoadedPass[] = [];
+  for (const pass of night.passes) {
+    const { stream, pass_id } = pass.record;
+    // Without a base every record is fresh, so the next night gets the fingerprints of all records.
+    const changes = stream === 'cars' ? changesSince(job, undefined, pass_id) : undefined;
+    const opened = { ...pass, changes };
+    passes.push(await load(own, opened, replayedPages(job, opened)));
+  }
+  const startedAt = passes[0]?.record.started_at ?? job.startedAt.toISOString();
+  // The shrink guard decided in that night.
+  const given = { target, base, runId, startedAt, allowShrink: true };
+  return { ...(await mergeNight(own, passes, given)), passes };
+}
+
+/** Yields the landed pages of a pass, and reports them. */
+async function* replayedPages(job: Job, pass: OpenPass): AsyncGenerator<LandedPage> {
+  const report = progressOf(job, { ...pass, pages: [] });
+  for await (const page of landedPages(job, pass)) {
+    report(page, pass.pages.length);
+    yield page;
+  }
+}
+
+/** Describes the state of a replayed night, so that the next night can build on it. */
+export async function sealNight(job: Job, { context }: MergedNight): Promise<BaseState> {
+  const { runId, target: folder, stage } = context;
+  const fingerprints = await recordFingerprints(context);
+  remove(stage);
+  const facts = {
+    run_id: runId,
+    snapshot_id: runId,
+    pipeline: 'rebuild',
+    fingerprints,
+    created_at: job.now().toISOString(),
+    origin: null,
+    pass_ids: [],
+    last_pass_at: {},
+  };
+  // A rebuild writes its one row of `runs` at its end.
+  const own = systemTables.filter(({ name }) => name !== 'runs');
+  const { session, schemas, recorded } = job;
+  const described = await describeSnapshot(session.connection, folder, schemas, [], { own, recorded });
+  return { folder, manifest: { ...facts, ...described } };
+}
+
+/** A snapshot from which a rebuild carries rows over. */
+interface Carrier extends BaseState {
+  /** Whether all of its files are as they were written. */
+  readonly isSound: boolean;
+}
+
+/**
+ * The snapshots from which a rebuild carries rows over: the published one without its damaged files and, if it has such
+ * files, the newest sound snapshot before it. Warns of the damage. Empty if nothing was published, or nothing can be read.
+ */
+export async function findCarriers(job: Job): Promise<Carrier[]> {
+  const current = currentSnapshot(job.layout);
+  const published = listSnapshots(job.layout).filter(
+    ({ id }) => current === undefined || id <= basename(current),
+  );
+  const carriers: Carrier[] = [];
+  for (const { id, folder } of published.reverse()) {
+    const manifest = manifestOrDamage(folder);
+    if (manifest instanceof LotlakeError) {
+      job.reporter.warn(`nothing is carried over from snapshot ${id}: ${manifest.message}`);
+      continue;
+    }
+    const lost = await lostFiles(job, folder, manifest);
+    const isSound = lost.length === 0;
+    // After a damaged snapshot, look for a sound one.
+    if (carriers.length > 0 && !isSound) continue;
+    carriers.push({ folder, manifest: withoutFiles(manifest, lost), isSound });
+    if (isSound) return carriers;
+    job.reporter.warn(describeLost(id, lost));
+  }
+  return carriers;
+}
+
+/** Files of tables that differ from the manifest. Marts do not matter, since they are computed again. */
+async function lostFiles(job: Job, folder: string, manifest: Manifest): Promise<Problem[]> {
+  const problems = await verifyFiles(folder, { ...manifest, marts: {} }, job.signal);
+  return problems.filter(
+    ({ table, file }) => manifest.tables[table]?.files.some(({ path }) => path === file) === true,
+  );
+}
+
+function withoutFiles(manifest: Manifest, lost: readonly Problem[]): Manifest {
+  const gone = new Set(lost.map(({ file }) => file));
+  const left = Object.entries(manifest.tables).map(([name, table]) => {
+    const files = table.files.filter(({ path }) => !gone.has(path));
+    return [name, { ...table, files, rows: files.reduce((sum, file) => sum + file.rows, 0) }];
+  });
+  return { ...manifest, tables: Object.fromEntries(left) };
+}
+
+function describeLost(id: string, lost: readonly Problem[]): string {
+  const [first] = lost;
+  const tables = [...new Set(lost.map(({ table }) => table))].join(', ');
+  return `snapshot ${id} is damaged in ${lost.length} files of ${tables} (${first?.file}: ${first?.found}): what they held comes from landing and from an older snapshot, as far as these have it`;
+}
