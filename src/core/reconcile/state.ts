@@ -72,33 +72,56 @@ export const RUN_RELATIONS = {
 /** Binds what the passes of the run prove. A pass without records proves nothing: no feed is empty. */
 async function bindRun({ connection, stage, passes, ...run }: MergeContext): Promise<void> {
   makeFolder(stage);
-  const manifests = passes.map(({ record }) => record);
-  const cars = manifests.find(({ stream }) => stream === 'cars');
-  const { kind = 'full', complete = false, records = 0, hidden = [], unproven = [] } = cars ?? {};
+  const records = passes.map(({ record }) => record);
+  const cars = records.find(({ stream }) => stream === 'cars');
+  const kind = cars?.kind ?? 'full';
   const sources = cars?.sources ?? null;
-  const provesAbsence = kind === 'full' && records > 0 && (sources === null ? complete : sources.length > 0);
-  const isResumed = run.seenAt < run.startedAt;
-  const completeStreams = manifests.filter(
-    (pass) => pass.kind === 'full' && pass.complete && pass.records > 0,
-  );
+  const isWalked = sources === null ? cars?.complete === true : sources.length > 0;
+  const completeStreams = records.filter((pass) => pass.kind === 'full' && pass.complete && pass.records > 0);
   // Lookups ask for single vehicles, and their last answer counts.
   const lists = passes.filter(({ record: { stream, kind } }) => stream === 'cars' && kind !== 'lookup');
-  const asRow = (value: unknown): unknown[] => [value];
-  const facts = [run.runId, run.seenAt, kind, isResumed, kind !== 'lookup', provesAbsence, sources === null];
-  const given: Readonly<Partial<Record<keyof typeof RUN_RELATIONS, readonly unknown[][]>>> = {
-    facts: [[...facts, run.shrinkGuard, false]],
-    sources: (sources ?? []).map(asRow),
-    hidden_sources: [...new Set(hidden)].map(asRow),
-    unproven,
-    complete_streams: completeStreams.map(({ stream }) => [stream]),
-    pages: lists.flatMap((pass) => [...pass.lists]),
+  const facts = {
+    run_id: run.runId,
+    seen_at: run.seenAt,
+    kind,
+    is_resumed: run.seenAt < run.startedAt,
+    is_from_feed: kind !== 'lookup',
+    proves_absence: kind === 'full' && (cars?.records ?? 0) > 0 && isWalked,
+    asks_all_sources: sources === null,
+    shrink_guard: run.shrinkGuard,
+    is_carried: false,
   };
-  for (const [name, rows] of Object.entries(given)) {
-    const columns = RUN_RELATIONS[name as keyof typeof RUN_RELATIONS];
-    await connection.run(`create table run.${name} (${columns})`);
-    const tuples = rows.map((row) => `(${row.map((value) => literal(String(value))).join(', ')})`);
-    if (tuples.length > 0) await connection.run(`insert into run.${name} values ${tuples.join(', ')}`);
-  }
+  const bind = async (
+    name: keyof typeof RUN_RELATIONS,
+    rows: readonly Readonly<Record<string, unknown>>[],
+  ) => {
+    await connection.run(`create table run.${name} (${RUN_RELATIONS[name]})`);
+    const columns = Object.keys(rows[0] ?? {});
+    const tuples = rows.map((row) => `(${columns.map((column) => literal(String(row[column]))).join(', ')})`);
+    if (tuples.length > 0)
+      await connection.run(`insert into run.${name} (${columns.join(', ')}) values ${tuples.join(', ')}`);
+  };
+  await bind('facts', [facts]);
+  await bind(
+    'sources',
+    (sources ?? []).map((domain_id) => ({ domain_id })),
+  );
+  await bind(
+    'hidden_sources',
+    (cars?.hidden ?? []).map((domain_id) => ({ domain_id })),
+  );
+  await bind(
+    'unproven',
+    (cars?.unproven ?? []).map(([low, high]) => ({ low, high })),
+  );
+  await bind(
+    'complete_streams',
+    completeStreams.map(({ stream }) => ({ stream })),
+  );
+  await bind(
+    'pages',
+    lists.flatMap((pass) => [...pass.lists].map(([seq, list]) => ({ seq, list }))),
+  );
   // A file, because a statement with millions of values is too long.
   const file = join(stage, 'unchanged.csv');
   const unchanged = passes.flatMap(({ changes }) => [...(changes?.unchanged ?? [])]);
