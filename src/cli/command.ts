@@ -1,14 +1,10 @@
-import type { InferredOptionType, PositionalOptions, Options as YargsOptions } from 'yargs';
+import type { InferredOptionType } from 'yargs';
 import { type Config, type ConfigInput, readConfig } from '../base/config/config.js';
-import { layoutOf } from '../core/lake/layout.js';
-import { lockLake } from '../core/lake/lock-lake.js';
 import type { Effects } from './effects.js';
+import type { Options } from './options.js';
 
 /** `maxBytes` of `max-bytes`. */
 type Camel<K> = K extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : K & string;
-
-/** Options and arguments by name. Arguments are those that the usage of the command names. */
-type Options = Readonly<Record<string, YargsOptions & PositionalOptions>>;
 
 /** Values of options, by their names in camel case. */
 export type Values<O extends Options> = {
@@ -67,53 +63,4 @@ export function command<const O extends Options = Record<never, never>>(
       return parts.run(context as Values<O> & Context, effects);
     },
   };
-}
-
-const LAKE = { group: 'Lake:' };
-
-/** Options of every command over a lake. */
-export const lakeOptions = {
-  output: { ...LAKE, type: 'string', describe: 'folder of the lake (LOTLAKE_OUTPUT, default output)' },
-  config: { ...LAKE, type: 'string', describe: 'file of settings (default lotlake.config.json)' },
-  json: { ...LAKE, type: 'boolean', default: false, describe: 'machine-readable results and log' },
-} as const satisfies Options;
-
-const WORLD = { group: 'Sandbox:' };
-
-/** Options of the sandbox's world. */
-export const worldOptions = {
-  vehicles: { ...WORLD, type: 'string', describe: 'vehicles in the sandbox (default 6000)' },
-  seed: { ...WORLD, type: 'string', describe: 'seed of the sandbox (default 1)' },
-  clock: { ...WORLD, type: 'string', describe: 'time in the sandbox, ISO 8601 (default now)' },
-} as const satisfies Options;
-
-/** Options that choose a snapshot. */
-export const snapshotOptions = {
-  'as-of': {
-    type: 'string',
-    conflicts: 'snapshot',
-    describe: 'ask the snapshot that was current then: an instant, or a date for its end (UTC)',
-  },
-  snapshot: { type: 'string', describe: 'ask the snapshot of this id' },
-} as const satisfies Options;
-
-/** Holds the lock of a lake during some work, so that no run changes it. */
-export async function whileLocked<T>(
-  config: Config,
-  pipeline: string,
-  effects: Effects,
-  work: () => Promise<T>,
-): Promise<T> {
-  const lock = await lockLake(layoutOf(config.output), {
-    pipeline,
-    now: effects.now(),
-    lease: config.lease,
-    signal: effects.signal,
-    onWait: (message) => effects.err(`${message}\n`),
-  });
-  try {
-    return await work();
-  } finally {
-    lock.release();
-  }
 }

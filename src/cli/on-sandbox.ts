@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { type Config, readConfig, readSettings, type Settings } from '../base/config/config.js';
 import { count } from '../base/config/printable.js';
-import { type Context, type Values, worldOptions } from './command.js';
+import type { Context, Values } from './command.js';
 import type { Effects } from './effects.js';
 import { worldOf } from './option-values.js';
+import { worldOptions } from './options.js';
 import { UsageError } from './usage-error.js';
 
 /** Options of a command that can request the embedded service. */

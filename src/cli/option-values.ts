@@ -2,7 +2,8 @@ import { quoted } from '../base/config/folder.js';
 import { ConfigError } from '../base/config/lotlake-error.js';
 import { didYouMean } from '../base/config/nearest.js';
 import { type StreamName, streamNames } from '../core/service/streams.js';
-import type { Values, worldOptions } from './command.js';
+import type { Values } from './command.js';
+import type { worldOptions } from './options.js';
 
 /** Parses a whole number. Throws ConfigError with the given text. */
 export function wholeNumber(option: string, given: string, least: number, most: number): number {

@@ -1,8 +1,9 @@
 import yargs, { type Argv } from 'yargs';
 import { version } from '../base/config/package-root.js';
-import { type Command, lakeOptions } from './command.js';
+import type { Command } from './command.js';
 import { HELP, LOADERS, type Usage, usages } from './commands.js';
 import type { Effects } from './effects.js';
+import { lakeOptions } from './options.js';
 import { type Known, UsageError, usageError } from './usage-error.js';
 
 /** The hidden option by which the scripts of `lotlake completion` request the next words. */

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/base/config/lotlake-error.js';
+import { isOutOfMemory } from '../../src/base/duck/out-of-memory.js';
 import { poolOf, settled } from '../../src/base/duck/pool.js';
-import { isOutOfMemory, openSession, type Session, scalar } from '../../src/base/duck/session.js';
+import { openSession, type Session, scalar } from '../../src/base/duck/session.js';
 import { assertMemory, outOfMemoryError } from '../../src/core/lake/lake-error.js';
 import { readModels } from '../../src/core/model/model-files.js';
 import { runModels } from '../../src/core/model/run-models.js';

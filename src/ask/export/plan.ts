@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
-import { unknownName } from '../../base/config/nearest.js';
+import { unknownName } from '../../base/config/unknown-name.js';
 import { identifier } from '../../base/duck/session.js';
 import type { ColumnEntry, TableEntry } from '../../core/model/dictionary.js';
 import { checkFunctions, refused } from '../../core/model/read-only.js';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit, { type LimitFunction } from 'p-limit';
+import { isOutOfMemory } from './out-of-memory.js';
 import type { Session } from './session.js';
-import { isOutOfMemory } from './session.js';
 
 /** @param isAgain whether it did not fit into memory before and now runs alone */
 type Work<T> = (connection: DuckDBConnection, isAgain: boolean) => Promise<T>;

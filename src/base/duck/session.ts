@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
-import { causesOf, LotlakeError } from '../config/lotlake-error.js';
 import { parseBytes } from '../config/memory.js';
 import { makeFolder, makeScratch, remove } from '../config/owned.js';
+import { isOutOfMemory } from './out-of-memory.js';
 
 /** Limits of one DuckDB database. */
 interface SessionOptions {
@@ -247,11 +247,4 @@ export const sameKey = (key: readonly string[], a: string, b: string): string =>
 /** Texts as an SQL list. */
 export function literals(values: readonly string[]): string {
   return `[${values.map(literal).join(', ')}]`;
-}
-
-/** Whether DuckDB ended a statement because it reached its memory limit: `error` or one of its causes says so. */
-export function isOutOfMemory(error: unknown): boolean {
-  return causesOf(error).some(
-    (cause) => !(cause instanceof LotlakeError) && cause.message.startsWith('Out of Memory Error'),
-  );
 }

@@ -5,7 +5,8 @@ import { describeCopy } from '../../beyond/iceberg/local.js';
 import { type Backup, backUp } from '../../beyond/keep/backup.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { dictionary } from '../../core/model/dictionary.js';
-import { command, type Lines, whileLocked } from '../command.js';
+import { command, type Lines } from '../command.js';
+import { whileLocked } from '../while-locked.js';
 
 /** Copies the lake to another folder while no run works on it, and says what the copy holds. */
 export const backup = command({

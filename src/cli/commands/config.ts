@@ -1,6 +1,7 @@
 import { gridOf } from '../../ask/query/table.js';
 import { flagOf, type InForce, readSettings } from '../../base/config/config.js';
-import { command, lakeOptions } from '../command.js';
+import { command } from '../command.js';
+import { lakeOptions } from '../options.js';
 
 /** Lists the settings in force, and where each comes from. */
 export const config = command({

@@ -1,8 +1,8 @@
 import { comparedTables, diffTable, type Side, sideOf, type TableDiff } from '../../ask/query/diff.js';
 import { withDatabase } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
-import { unknownName } from '../../base/config/nearest.js';
 import { clip, count, counted, orNone, printable } from '../../base/config/printable.js';
+import { unknownName } from '../../base/config/unknown-name.js';
 import { modellingOf, readOwn } from '../../core/model/own-models.js';
 import { command, type Lines } from '../command.js';
 import { wholeNumber } from '../option-values.js';

@@ -3,7 +3,8 @@ import { type Exported, exportLake } from '../../ask/export/export.js';
 import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles, exportRequest } from '../../ask/export/request.js';
 import { readFolder } from '../../base/config/folder.js';
 import { count, counted, megabytes, sumOf } from '../../base/config/printable.js';
-import { command, snapshotOptions } from '../command.js';
+import { command } from '../command.js';
+import { snapshotOptions } from '../options.js';
 
 /** Writes tables into a folder or a .zip to hand over, and says what is in it. */
 export const exportTables = command({

@@ -5,8 +5,9 @@ import { count, megabytes } from '../../base/config/printable.js';
 import { pullLanding } from '../../beyond/mirror/landing.js';
 import { pull as pullLake } from '../../beyond/mirror/pull.js';
 import { layoutOf } from '../../core/lake/layout.js';
-import { command, type Lines, whileLocked } from '../command.js';
+import { command, type Lines } from '../command.js';
 import { landingText, mirrorOptions, openMirror } from '../mirror.js';
+import { whileLocked } from '../while-locked.js';
 
 /** Makes the lake of an output folder from its mirror in object storage. */
 export const pull = command({

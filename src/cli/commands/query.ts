@@ -4,8 +4,9 @@ import { readLake } from '../../ask/query/open-lake.js';
 import { formats, render } from '../../ask/query/query.js';
 import { messageOf } from '../../base/config/lotlake-error.js';
 import { type ReadQuery, readQuery, refused } from '../../core/model/read-only.js';
-import { command, snapshotOptions } from '../command.js';
+import { command } from '../command.js';
 import type { Effects } from '../effects.js';
+import { snapshotOptions } from '../options.js';
 
 /** Runs a query over the lake and writes its result to stdout, piece by piece. */
 export const query = command({

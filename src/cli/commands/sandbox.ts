@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { calledAs, command, worldOptions } from '../command.js';
+import { calledAs, command } from '../command.js';
 import { positiveNumber, wholeNumber, worldOf } from '../option-values.js';
+import { worldOptions } from '../options.js';
 
 /** Serves the sandbox until the user ends it. */
 export const sandbox = command({

@@ -1,8 +1,8 @@
 import { snapshotFolder } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
 import type { Config } from '../../base/config/config.js';
-import { unknownName } from '../../base/config/nearest.js';
 import { clip, count } from '../../base/config/printable.js';
+import { unknownName } from '../../base/config/unknown-name.js';
 import { readManifest } from '../../core/lake/manifest.js';
 import { columnCells, dictionary, type TableEntry } from '../../core/model/dictionary.js';
 import { command } from '../command.js';

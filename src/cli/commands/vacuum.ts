@@ -8,11 +8,12 @@ import { updateCatalog } from '../../beyond/mirror/tables.js';
 import { type RemoteVacuum, vacuumMirror } from '../../beyond/mirror/vacuum.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { mendViews } from '../../core/lake/views.js';
-import { command, type Lines, whileLocked } from '../command.js';
+import { command, type Lines } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOptions, openMirror } from '../mirror.js';
 import { streamOf } from '../option-values.js';
 import { UsageError } from '../usage-error.js';
+import { whileLocked } from '../while-locked.js';
 
 /** Removes snapshots and passes past retention, and leftovers of dead runs, and says how much that frees. */
 export const vacuum = command({

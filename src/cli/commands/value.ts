@@ -2,8 +2,9 @@ import { readLake } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
 import { VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/value.js';
 import { count, printable } from '../../base/config/printable.js';
-import { command, type Lines, snapshotOptions, textOf } from '../command.js';
+import { command, type Lines, textOf } from '../command.js';
 import { wholeNumber } from '../option-values.js';
+import { snapshotOptions } from '../options.js';
 import { UsageError } from '../usage-error.js';
 
 /** Estimates what a lot or car is worth. */

@@ -1,6 +1,6 @@
 import { causesOf, codeOf, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { formatBytes, MEMORY, memoryHere, parseBytes } from '../../base/config/memory.js';
-import { isOutOfMemory } from '../../base/duck/session.js';
+import { isOutOfMemory } from '../../base/duck/out-of-memory.js';
 
 /** The error of a damaged lake. Nothing is done until someone has looked at it. */
 export const unsoundError = (message: string, hint: string): LotlakeError =>

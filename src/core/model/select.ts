@@ -1,5 +1,5 @@
 import type { LotlakeError } from '../../base/config/lotlake-error.js';
-import { unknownName } from '../../base/config/nearest.js';
+import { unknownName } from '../../base/config/unknown-name.js';
 import { fittedModel, type Model } from './model-files.js';
 import type { ModelNode } from './run-models.js';
 
