@@ -100,7 +100,7 @@ const isAsked = process.argv.some((given) => given.startsWith('--project'));
 export default defineConfig({
   test: {
     testTimeout: MINUTE,
-    hookTimeout: MINUTE,
+    hookTimeout: 2 * MINUTE,
     // Two cores; a third suite runs while others wait for a clock or a server.
     maxWorkers: 3,
     sequence: { sequencer: LongFirst },
