@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { killPoint } from '../config/kill-point.js';
 import { version } from '../config/package-root.js';
+import { isManifestList } from '../iceberg/manifests.js';
 import type { BaseState } from '../lake/base.js';
 import { unsoundError } from '../lake/lake-error.js';
 import type { Snapshot } from '../lake/snapshots.js';
@@ -14,9 +15,9 @@ import {
   filesOfSnapshot,
   type MirrorFile,
   readRecord,
-  recordName,
   type SnapshotRecord,
   type Switched,
+  sendRecord,
   switchTo,
   TABLES,
   unusable,
@@ -174,8 +175,9 @@ async function pushSnapshot(snapshot: LocalSnapshot, pushing: Pushing, sent: Sen
     killPoint('mirror.table-described');
   });
   const metadata = [...tables.named, ...unchangedIn(earlier, tables)];
-  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata };
-  await store.send(recordName(id), `${JSON.stringify(record)}\n`);
+  const lists = listsIn(metadata, earlier, tables);
+  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata, lists };
+  await sendRecord(store, record);
   killPoint('mirror.snapshot-described');
   const added = { snapshot_id: id, created_at: manifest.created_at };
   const next = {
@@ -200,6 +202,19 @@ function unchangedIn(
   const all = new Set([...heads.keys()].map((name) => headOf(name)?.table));
   const tableOf = (name: string): string => name.slice(TABLES.length).split('/')[0] ?? '';
   return (record?.metadata ?? []).filter((name) => all.has(tableOf(name)) && !contents.has(tableOf(name)));
+}
+
+/** The manifest lists among these objects, in base64, so that the next push need not read them one by one. */
+function listsIn(
+  metadata: readonly string[],
+  earlier: SnapshotRecord | undefined,
+  { before }: Pick<DescribedTables, 'before'>,
+): SnapshotRecord['lists'] {
+  const lists = metadata.filter(isManifestList).flatMap((name) => {
+    const text = before.get(name)?.toString('base64') ?? earlier?.lists?.[name];
+    return text === undefined ? [] : [[name, text]];
+  });
+  return Object.fromEntries(lists);
 }
 
 /** Sends the objects that are not there. The name of each has the hash of its content. */
