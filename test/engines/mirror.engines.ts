@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -85,7 +86,8 @@ async function readWhole(server: S3Server, prefix: string): Promise<string | nul
   const text = await get(server, `${prefix}/current.json`).catch(() => undefined);
   if (text === undefined) return null;
   const { snapshot_id } = JSON.parse(String(text));
-  const { files } = JSON.parse(String(await get(server, `${prefix}/snapshots/${snapshot_id}.json`)));
+  const record = await get(server, `${prefix}/snapshots/${snapshot_id}.json`);
+  const { files } = JSON.parse(gunzipSync(record).toString());
   const limit = pLimit(4);
   const read = async ({ object, sha256 }: { object: string; sha256: string }): Promise<void> => {
     const body = await get(server, `${prefix}/${object}`);
@@ -184,6 +186,8 @@ const KILLS = [
   ...[1, 3].map((time) => `mirror.snapshot-described#${time}`),
   ...[1, 2, 3].map((time) => `mirror.switched#${time}`),
   ...[1, 2].map((time) => `mirror.metadata-switched#${time}`),
+  'mirror.metadata-written#100',
+  ...[1, 100].map((time) => `mirror.hint-written#${time}`),
   'mirror.heads-written#2',
 ];
 

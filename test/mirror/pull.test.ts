@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withDatabase } from '../../src/ask/query/open-lake.js';
 import { pullLanding, pushLanding } from '../../src/beyond/mirror/landing.js';
@@ -113,7 +114,7 @@ describe('a pull', () => {
     'writes nowhere but in its snapshot: %s',
     async (path) => {
       const name = 'snapshots/20261120T020000Z-00000a.json';
-      const record = JSON.parse(store.objects.get(name)?.body.toString() ?? '');
+      const record = JSON.parse(gunzipSync(store.objects.get(name)?.body ?? '').toString());
       record.files[0].path = path;
       await store.send(name, JSON.stringify(record));
       await expect(pullTo(emptyPlace())).rejects.toMatchObject({ code: 'MIRROR_FORMAT' });
@@ -122,7 +123,7 @@ describe('a pull', () => {
 
   it('refuses a manifest that names a file which the record lacks', async () => {
     const name = 'snapshots/20261120T020000Z-00000a.json';
-    const record = JSON.parse(store.objects.get(name)?.body.toString() ?? '');
+    const record = JSON.parse(gunzipSync(store.objects.get(name)?.body ?? '').toString());
     const layout = emptyPlace();
     for (const [path, code] of [
       ['../../../../private', 'LAKE_MANIFEST'],

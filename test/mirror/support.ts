@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { type LocalLake, type LocalSnapshot, type Pushing, push } from '../../src/beyond/mirror/push.js';
 import type { DescribeTables } from '../../src/beyond/mirror/tables.js';
@@ -82,7 +83,8 @@ export function readWhole(store: MemoryStore): Record<string, string> | undefine
   const current = json(store, 'current.json');
   readTables(store, current?.snapshots ?? []);
   if (current === null) return undefined;
-  const { files, metadata } = json(store, `snapshots/${current.snapshot_id}.json`);
+  const record = store.objects.get(`snapshots/${current.snapshot_id}.json`)?.body ?? Buffer.alloc(0);
+  const { files, metadata } = JSON.parse(gunzipSync(record).toString());
   const texts: Record<string, string> = {};
   for (const { path, object, sha256 } of files) {
     const body = store.objects.get(object)?.body ?? Buffer.from('missing');

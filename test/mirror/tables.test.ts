@@ -2,7 +2,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { snapshotIdOf } from '../../src/beyond/iceberg/metadata.js';
 import { headOf } from '../../src/beyond/mirror/heads.js';
-import { readCurrent } from '../../src/beyond/mirror/layout.js';
+import { readCurrent, readRecord, recordName } from '../../src/beyond/mirror/layout.js';
 import type { LocalSnapshot } from '../../src/beyond/mirror/push.js';
 import { describeAsIceberg } from '../../src/beyond/mirror/tables.js';
 import { vacuumMirror } from '../../src/beyond/mirror/vacuum.js';
@@ -96,6 +96,29 @@ describe('a table that did not change', () => {
     const before = { ...store.requests };
     await push(made);
     expect(store.requests).toEqual({ ...before, get: before.get + 2, list: before.list + 1 });
+  });
+});
+
+describe('a table whose files all changed', () => {
+  it('costs no request to read its metadata', async () => {
+    const names = ['lots', 'open', 'mart_a', 'mart_b'];
+    const contents = (lot: number) => Object.fromEntries(names.map((name) => [name, [[lot]]]));
+    const made = await pushNights(contents(1), contents(2));
+    made.push(await makeNight(connection, `${folder.path}/${places}`, 20, contents(3)));
+    const before = store.requests.get;
+    await push(made);
+    // current.json twice, the heads and the record.
+    expect(store.requests.get - before).toBe(4);
+    expect(await readMoment(store)).toEqual(new Set([idOf(20)]));
+  });
+
+  it('is described as well if an earlier lotlake wrote the record', async () => {
+    const made = await pushNights({ lots: [[1]], open: [[1]] }, { lots: [[2]], open: [[1]] });
+    const { lists: _, ...record } = await readRecord(store, idOf(19));
+    await store.send(recordName(idOf(19)), `${JSON.stringify(record)}\n`);
+    made.push(await makeNight(connection, `${folder.path}/${places}`, 20, { lots: [[3]], open: [[2]] }));
+    await push(made);
+    expect(await readMoment(store)).toEqual(new Set([idOf(20)]));
   });
 });
 

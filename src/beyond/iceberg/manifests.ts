@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type DataFile, encode, type ListedManifest, type ManifestEntry, STATUS } from './avro.js';
 import { boundOf } from './bounds.js';
 import type { TableMetadata } from './metadata.js';
-import { NO_METRICS } from './metrics.js';
+import { type Metrics, NO_METRICS } from './metrics.js';
 
 /** The part of a snapshot of the lake that belongs to one table. */
 export interface LakeSnapshot {
@@ -83,6 +83,13 @@ const nameOf = (group: string, files: readonly Placed[]): string =>
       .join('\n'),
   )}`;
 
+/** The group and files that the name of a manifest says. */
+const nameIn = ({ listed }: KnownManifest): string =>
+  /\/([^/]+)-[0-9a-f]{16}\.avro$/.exec(listed.manifest_path)?.[1] ?? '';
+
+/** Whether a URI is that of a manifest list. */
+export const isManifestList = (uri: string): boolean => /\/snap-[^/]+\.avro$/.test(uri);
+
 /**
  * Splits the manifests of the previous snapshot by the files of the next: those that stay, because their group has the same
  * files, and those that are outdated. The files of groups without such a manifest are `relisted`.
@@ -92,8 +99,7 @@ export function splitManifests<T extends Placed>(manifests: readonly KnownManife
   const staying: KnownManifest[] = [];
   const outdated: KnownManifest[] = [];
   for (const manifest of manifests) {
-    const [, name = ''] = /\/([^/]+)-[0-9a-f]{16}\.avro$/.exec(manifest.listed.manifest_path) ?? [];
-    (groups.delete(name) ? staying : outdated).push(manifest);
+    (groups.delete(nameIn(manifest)) ? staying : outdated).push(manifest);
   }
   return { staying, outdated, relisted: [...groups.values()].flat() };
 }
@@ -101,6 +107,37 @@ export function splitManifests<T extends Placed>(manifests: readonly KnownManife
 /** Whether a manifest names a file of its snapshot, and not only files that are gone. */
 export const hasFiles = ({ listed }: KnownManifest): boolean =>
   listed.added_files_count + listed.existing_files_count > 0;
+
+/** What an entry says of a file without reading it. */
+export type FileFacts = Omit<DataFile, keyof Metrics>;
+
+/**
+ * The live entries of a manifest, without statistics, if they follow from its place in the list: all of its files are gone,
+ * and its own snapshot added them all. Undefined if the manifest must be read.
+ * @param earlier files of the snapshot that lists it
+ * @param files files of the next snapshot
+ */
+export function entriesOfGone(
+  manifest: KnownManifest,
+  earlier: readonly FileFacts[],
+  files: readonly Placed[],
+  sortOrder: number,
+): ManifestEntry[] | undefined {
+  const { existing_files_count, added_snapshot_id, sequence_number } = manifest.listed;
+  const own = byGroup(earlier, (file) => file).find(
+    ([group, all]) => nameOf(group, all) === nameIn(manifest),
+  );
+  if (own === undefined || existing_files_count > 0) return undefined;
+  const uris = new Set(files.map(({ file_path }) => file_path));
+  if (own[1].some(({ file_path }) => uris.has(file_path))) return undefined;
+  return own[1].map((file) => ({
+    status: STATUS.added,
+    snapshot_id: added_snapshot_id,
+    sequence_number,
+    file_sequence_number: sequence_number,
+    data_file: { ...file, ...NO_METRICS, sort_order_id: sortOrder },
+  }));
+}
 
 /** The entries of a new manifest. */
 export interface NewManifest {
@@ -137,6 +174,8 @@ export function planManifests(
   const uris = new Set(named.map(({ data_file }) => data_file.file_path));
   const gone = live
     .filter(({ data_file }) => !uris.has(data_file.file_path))
+    // In an order that does not depend on where the entries are from.
+    .sort((one, other) => (one.data_file.file_path < other.data_file.file_path ? -1 : 1))
     // No reader needs the statistics of a file that is gone.
     .map(
       ({ data_file, ...entry }): ManifestEntry => ({

@@ -4,6 +4,8 @@ import {
   type CommitNumbers,
   countsOf,
   encodeManifests,
+  entriesOfGone,
+  type FileFacts,
   hasFiles,
   type KnownManifest,
   type LakeSnapshot,
@@ -127,21 +129,25 @@ export async function readPrevious(
 }
 
 /**
- * Reads the entries of the manifests that a snapshot with these files lists no more: other entries are not needed to plan
- * it. Throws ICEBERG_METADATA, and the errors of `read`.
+ * Adds the entries of the manifests that a snapshot with these files lists no more: other entries are not needed to plan
+ * it. Reads them, unless they follow from the earlier files. Throws ICEBERG_METADATA, and the errors of `read`.
+ * @param earlier files of the previous snapshot, as far as they are known
  */
 export async function withEntries(
   previous: PreviousMetadata,
   files: readonly Placed[],
+  earlier: readonly FileFacts[] = [],
 ): Promise<PreviousMetadata> {
-  const { read } = previous;
+  const { read, metadata } = previous;
   if (read === undefined) return previous;
   const { outdated } = splitManifests(previous.manifests, files);
   const manifests: KnownManifest[] = [];
   for (const known of previous.manifests) {
     const isNeeded = known.entries === undefined && outdated.includes(known) && hasFiles(known);
-    const bytes = isNeeded ? ((await read(known.listed.manifest_path)) ?? Buffer.alloc(0)) : undefined;
-    manifests.push(bytes === undefined ? known : { ...known, entries: decode<ManifestEntry>(bytes) });
+    const entries = async (): Promise<readonly ManifestEntry[]> =>
+      entriesOfGone(known, earlier, files, metadata['default-sort-order-id']) ??
+      decode<ManifestEntry>((await read(known.listed.manifest_path)) ?? Buffer.alloc(0));
+    manifests.push(isNeeded ? { ...known, entries: await entries() } : known);
   }
   return { ...previous, manifests };
 }

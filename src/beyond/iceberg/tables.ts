@@ -8,7 +8,7 @@ import { partitionFromFolder } from '../../core/lake/partition.js';
 import { lakeTables } from '../../core/lake/tables.js';
 import type { Described } from '../../core/publish/warehouse.js';
 import type { DataFile } from './avro.js';
-import { liveEntries, type PreviousMetadata, splitManifests } from './manifests.js';
+import { type FileFacts, liveEntries, type PreviousMetadata, splitManifests } from './manifests.js';
 import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';
 import { type CommitPlan, planCommit, withEntries } from './plan.js';
 import type { IcebergTable } from './schema.js';
@@ -27,6 +27,8 @@ interface Place {
   knownAs(file: LakeFile): string | undefined;
   /** The metadata before by table. Its statistics of files are used again. */
   readonly previous: ReadonlyMap<string, PreviousMetadata>;
+  /** Files of a table in the metadata before, as far as they are known without reading its manifests. */
+  earlierOf?(table: string): readonly FileFacts[];
 }
 
 /**
@@ -37,18 +39,18 @@ export async function planTables(
   connection: DuckDBConnection,
   { folder, manifest }: BaseState,
   descriptions: readonly Described[],
-  { kept, locationOf, uriOf, knownAs, previous }: Place,
+  { kept, locationOf, uriOf, knownAs, previous, earlierOf }: Place,
 ): Promise<Map<string, CommitPlan>> {
   const tables = allTables(manifest);
   const { snapshot_id: id, created_at } = manifest;
   const wanted = await pLimit(CONCURRENCY).map(icebergTables(tables, descriptions), async (table) => {
     const files = (tables[table.name]?.files ?? []).map((file) => ({
       file,
-      file_path: uriOf(file),
-      partition: table.partitioned ? partitionValuesOf(file) : {},
+      ...factsOf(table, file, uriOf(file)),
     }));
     const before = previous.get(table.name);
-    return { table, files, before: before && (await withEntries(before, withRows(files))) };
+    const earlier = earlierOf?.(table.name);
+    return { table, files, before: before && (await withEntries(before, withRows(files), earlier)) };
   });
   const known = metricsIn(wanted.flatMap(({ before }) => before ?? []));
   const metricsOf = (file: LakeFile): Metrics | undefined => known.get(knownAs(file) ?? '');
@@ -61,13 +63,9 @@ export async function planTables(
   const read = await readMetrics(connection, folder, paths, tables);
   const plans = wanted.map(({ table, files, before }): [string, CommitPlan] => {
     const described = files.map(
-      ({ file, ...placed }): DataFile => ({
+      ({ file, ...facts }): DataFile => ({
         ...(metricsOf(file) ?? read.get(file.path) ?? NO_METRICS),
-        ...placed,
-        content: 0,
-        file_format: 'PARQUET',
-        record_count: file.rows,
-        file_size_in_bytes: file.bytes,
+        ...facts,
       }),
     );
     const made = { id, time: Date.parse(created_at), files: described };
@@ -75,6 +73,20 @@ export async function planTables(
   });
   return new Map(plans);
 }
+
+/** What an entry says of a file of a table, without its statistics. */
+export const factsOf = (
+  { partitioned }: Pick<IcebergTable, 'partitioned'>,
+  file: LakeFile,
+  uri: string,
+): FileFacts => ({
+  content: 0,
+  file_format: 'PARQUET',
+  file_path: uri,
+  partition: partitioned ? partitionValuesOf(file) : {},
+  record_count: file.rows,
+  file_size_in_bytes: file.bytes,
+});
 
 /** Iceberg names no files without rows. */
 const withRows = <T extends { readonly file: LakeFile }>(files: readonly T[]): T[] =>

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Config } from '../../base/config/config.js';
 import { type Code, LotlakeError } from '../../base/config/lotlake-error.js';
@@ -77,9 +78,11 @@ const recordSchema = z.object({
   files: z.array(z.object({ path, object: path, bytes: z.int(), sha256 })),
   /** Manifests and manifest lists of Iceberg that describe the snapshot. */
   metadata: z.array(path),
+  /** Those of them that are lists, whole. An earlier version of lotlake did not keep them. */
+  lists: z.record(path, z.base64()).optional(),
 });
 
-/** `snapshots/<id>.json`: the parts of a snapshot. */
+/** `snapshots/<id>.json`, gzipped: the parts of a snapshot. */
 export type SnapshotRecord = Readonly<z.output<typeof recordSchema>>;
 
 export type MirrorFile = SnapshotRecord['files'][number];
@@ -102,6 +105,10 @@ export function existing(mirror: Switched | undefined, { place }: ObjectStore): 
   throw unusable('MIRROR_NOT_FOUND', `there is no mirror at ${place}`, hint);
 }
 
+/** Writes the record of a snapshot, gzipped. */
+export const sendRecord = (store: ObjectStore, record: SnapshotRecord): Promise<void> =>
+  store.send(recordName(record.snapshot_id), gzipSync(JSON.stringify(record)));
+
 /** Reads the record of a snapshot. Throws MIRROR_FORMAT, MIRROR_DAMAGED. */
 export async function readRecord(store: ObjectStore, snapshotId: string): Promise<SnapshotRecord> {
   const found = await findRecord(store, snapshotId);
@@ -119,6 +126,9 @@ export async function findRecord(
   return found === undefined ? undefined : parse(store, name, recordSchema, found);
 }
 
+/** An earlier version of lotlake wrote records as they are. */
+const isGzipped = (body: Buffer): boolean => body[0] === 0x1f && body[1] === 0x8b;
+
 function parse<T extends z.ZodType>(
   store: ObjectStore,
   name: string,
@@ -126,7 +136,8 @@ function parse<T extends z.ZodType>(
   { body }: Versioned,
 ): z.output<T> {
   try {
-    return schema.parse(JSON.parse(body.toString()));
+    const text = isGzipped(body) ? gunzipSync(body) : body;
+    return schema.parse(JSON.parse(text.toString()));
   } catch (error) {
     const reason = error instanceof z.ZodError ? `: ${z.prettifyError(error)}` : '';
     throw unusable(

@@ -6,6 +6,7 @@ import type { BaseState } from '../../core/lake/base.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
 import type { Snapshot } from '../../core/lake/snapshots.js';
 import { findMissing } from '../../core/lake/verify.js';
+import { isManifestList } from '../iceberg/manifests.js';
 import { changedHeads, type Heads, headOf, stageHeads, statesOf } from './heads.js';
 import {
   assertNoVacuum,
@@ -14,9 +15,9 @@ import {
   filesOfSnapshot,
   type MirrorFile,
   readRecord,
-  recordName,
   type SnapshotRecord,
   type Switched,
+  sendRecord,
   switchTo,
   TABLES,
   unusable,
@@ -179,8 +180,9 @@ async function pushSnapshot(snapshot: LocalSnapshot, pushing: Pushing, sent: Sen
     killPoint('mirror.table-described');
   });
   const metadata = [...tables.named, ...unchangedIn(earlier, tables)];
-  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata };
-  await store.send(recordName(id), `${JSON.stringify(record)}\n`);
+  const lists = listsIn(metadata, earlier, tables);
+  const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata, lists };
+  await sendRecord(store, record);
   killPoint('mirror.snapshot-described');
   const added = { snapshot_id: id, created_at: manifest.created_at };
   const next = {
@@ -208,6 +210,19 @@ function unchangedIn(
   const all = new Set([...heads.keys()].map((name) => headOf(name)?.table));
   const tableOf = (name: string): string => name.slice(TABLES.length).split('/')[0] ?? '';
   return (record?.metadata ?? []).filter((name) => all.has(tableOf(name)) && !contents.has(tableOf(name)));
+}
+
+/** The manifest lists among these objects, in base64, so that the next push need not read them one by one. */
+function listsIn(
+  metadata: readonly string[],
+  earlier: SnapshotRecord | undefined,
+  { before }: Pick<DescribedTables, 'before'>,
+): SnapshotRecord['lists'] {
+  const lists = metadata.filter(isManifestList).flatMap((name) => {
+    const text = before.get(name)?.toString('base64') ?? earlier?.lists?.[name];
+    return text === undefined ? [] : [[name, text]];
+  });
+  return Object.fromEntries(lists);
 }
 
 /** Sends the objects that are not there. The name of each has the hash of its content. */

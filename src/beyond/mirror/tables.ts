@@ -10,10 +10,10 @@ import {
 } from '../../core/lake/manifest.js';
 import type { Described } from '../../core/publish/warehouse.js';
 import { commitToCatalog } from '../iceberg/catalog.js';
-import type { MetadataFile, PreviousMetadata } from '../iceberg/manifests.js';
+import type { FileFacts, MetadataFile, PreviousMetadata } from '../iceberg/manifests.js';
 import { parseMetadata, retainSnapshots, type TableMetadata } from '../iceberg/metadata.js';
 import { headFiles, readPrevious } from '../iceberg/plan.js';
-import { icebergTables, planTables } from '../iceberg/tables.js';
+import { factsOf, icebergTables, planTables } from '../iceberg/tables.js';
 import { type Heads, headOf, isHint, readHeads } from './heads.js';
 import {
   CATALOG,
@@ -95,16 +95,18 @@ export const describeAsIceberg =
     const isChanged = (name: string): boolean =>
       !known.has(name) || states[name]?.content !== contents.get(name);
     const changed = Object.entries(tables).filter(([name]) => isChanged(name));
-    const ended = await endedTables(store, before, tables);
+    const earlier = tablesIn(before.record);
+    const ended = await endedTables(store, before, earlier, tables);
     const described = new Map(changed);
     for (const [name, { table }] of ended) described.set(name, table);
-    const previous = await readAllPrevious(store, [...described.keys()], heads);
+    const previous = await readAllPrevious(store, [...described.keys()], before);
     const manifest = { ...snapshot.manifest, tables: Object.fromEntries(described), marts: {} };
     const words = [...[...ended.values()].map((each) => each.description), ...descriptions];
     const plans = await planTables(connection, { folder: snapshot.folder, manifest }, words, {
       // A vacuum decides which snapshots go.
       kept: [...previous.values()].flatMap(({ metadata }) => metadata.snapshots.map(lakeSnapshotOf)),
       previous,
+      earlierOf: earlierFiles(store, before.record, earlier),
       uriOf,
       // The same content has the same object.
       knownAs: uriOf,
@@ -146,7 +148,8 @@ function contentsOf(
 /** Tables of the mirror that a snapshot lacks and that still have rows, without files, and their descriptions. */
 async function endedTables(
   store: ObjectStore,
-  { heads, states, record }: Before,
+  { heads, states }: Before,
+  earlier: Manifest['tables'],
   tables: Manifest['tables'],
 ) {
   const ended = new Map<string, { table: ManifestTable; description: Described }>();
@@ -155,7 +158,7 @@ async function endedTables(
     const current = currentOf(metadata);
     if (tables[name] !== undefined || current === undefined || isAbsent(current)) continue;
     const night = states[name]?.night ?? '';
-    const table = tableIn(record, name) ?? tableIn(await findRecord(store, night), name);
+    const table = earlier[name] ?? tablesIn(await findRecord(store, night))[name];
     if (table === undefined) continue;
     const empty = { ...table, rows: 0, bytes: 0, files: [] };
     ended.set(name, { table: empty, description: wordsOf(name, metadata) });
@@ -163,10 +166,22 @@ async function endedTables(
   return ended;
 }
 
-/** The table of a snapshot in the mirror, if it has it. */
-function tableIn(record: SnapshotRecord | undefined, name: string): ManifestTable | undefined {
-  if (record === undefined) return undefined;
-  return allTables(manifestFrom(record.manifest, recordName(record.snapshot_id)))[name];
+/** The tables and marts of a snapshot in the mirror; none if there is no such snapshot. */
+const tablesIn = (record: SnapshotRecord | undefined): Manifest['tables'] =>
+  record === undefined ? {} : allTables(manifestFrom(record.manifest, recordName(record.snapshot_id)));
+
+/** Returns a function that finds the files with rows of a table in a snapshot of the mirror. */
+function earlierFiles(
+  store: ObjectStore,
+  record: SnapshotRecord | undefined,
+  tables: Manifest['tables'],
+): (table: string) => readonly FileFacts[] {
+  const objects = new Map(record?.files.map(({ path, object }) => [path, `${store.place}/${object}`]));
+  return (name) => {
+    const table = tables[name];
+    const files = table?.files.filter(({ rows }) => rows > 0) ?? [];
+    return table === undefined ? [] : files.map((file) => factsOf(table, file, objects.get(file.path) ?? ''));
+  };
 }
 
 /** The descriptions of a table in its metadata. */
@@ -197,12 +212,14 @@ const locationOf = (store: ObjectStore, table: string): string => `${store.place
 async function readAllPrevious(
   store: ObjectStore,
   tables: readonly string[],
-  heads: Heads,
+  { heads, record }: Pick<Before, 'heads' | 'record'>,
 ): Promise<ReadonlyMap<string, PreviousMetadata>> {
   const read = async (uri: string): Promise<Buffer | undefined> => {
     const name = nameOf(store, uri);
     const head = heads.get(name);
     if (head !== undefined) return Buffer.from(head);
+    const list = record?.lists?.[name];
+    if (list !== undefined) return Buffer.from(list, 'base64');
     // A hint in the mirror may be older than the heads.
     return isHint(name) ? undefined : (await store.read(name))?.body;
   };

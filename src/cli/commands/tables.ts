@@ -9,7 +9,15 @@ import { command } from '../command.js';
 
 /** The place of each layer, in the order in which most people need them; tables come last. */
 const ORDER: Readonly<Record<NonNullable<TableEntry['layer']>, number>> = {
-  ...{ own: 0, examples: 1, sales: 2, market: 3, stock: 4, reports: 5, offers: 6, shared: 7, seeds: 8 },
+  own: 0,
+  examples: 1,
+  sales: 2,
+  market: 3,
+  stock: 4,
+  reports: 5,
+  offers: 6,
+  shared: 7,
+  seeds: 8,
 };
 
 /** Default columns of a line. */
