@@ -97,8 +97,8 @@ describeWith(['python', 'servers', 'spark-jars'], 'Iceberg tables of a mirror', 
       const [partition] = read([{ ...table('lots'), filter: PARTITION }]);
       expectSame(partition, await inFiles(newest(), 'lots', { filter: PARTITION, ...as }));
       if (reader === 'pyiceberg') expect(partition?.files).toBe(inPartition);
-      if (reader === 'spark')
-        expect(partition).toMatchObject({ read: inPartition, left_out: lots.length - inPartition });
+      // Spark counts the files that it skips only in manifests that it opens, and a manifest has the files of a quarter.
+      if (reader === 'spark') expect(partition?.read).toBe(inPartition);
     });
 
     // polars and ClickHouse do not compare an instant with a text that has an offset.
