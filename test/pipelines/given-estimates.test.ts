@@ -43,7 +43,7 @@ beforeAll(async () => {
     await run(nightly, night);
     lakes.push(await readLake(current));
   }
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   await sandbox.close();
   folder.remove();
@@ -98,4 +98,4 @@ it('a damaged mart of estimates stops no night, and a rebuild keeps what was giv
   const warnings = await run(nightly, NIGHTS[3] ?? new Date());
   expect(warnings.join('\n')).toContain('the estimates of');
   expect(((await readLake(current)).get('given_estimates') ?? []).map(keyOf).sort()).toEqual(before);
-}, 120_000);
+}, 240_000);

@@ -44,7 +44,7 @@ describe('two nights over a world that changes', () => {
     await night(SECOND);
     after = recordsOf(sandbox.world);
     secondLake = await readLake(current);
-  }, 90_000);
+  }, 240_000);
 
   afterAll(async () => {
     await sandbox.close();

@@ -13,14 +13,17 @@ const definition = z.strictObject({
   columns: z.record(z.string(), z.string()),
 });
 
-/** A rule of reconcile: one SELECT over the relations of `base`, `stage`, `current`, `next` and `run`. */
+/**
+ * A rule of reconcile: one SELECT over the relations of `base`, `stage`, `current`, `next` and `run`; `actions` also reads
+ * `compared` and `delivering_owners`, which `merge-table.ts` binds for each table.
+ */
 export type Rule = Readonly<z.output<typeof definition>> & { readonly name: string; readonly sql: string };
 
 const folder = join(packageRoot, 'sql', 'reconcile');
 
 /**
  * The rules by number. The numbers are the order in which people read them: a rule reads only rules with lower numbers. A run
- * applies them as `reconcile.ts` and the files beside it call them.
+ * applies them as `merge-staged.ts` and the files beside it call them.
  */
 export const rules: readonly Rule[] = readdirSync(folder)
   .filter((file) => file.endsWith('.sql'))

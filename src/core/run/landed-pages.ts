@@ -8,7 +8,10 @@ import type { Job } from './job.js';
 
 /** A pass whose records this run loads. */
 export interface OpenPass extends Pass {
-  /** Selects the records that are new to the lake. Without it, whole pages are loaded. */
+  /**
+   * Selects the records that are new to the lake: landing notes them, the loader loads them, and reconcile counts the
+   * others as seen. Without it, whole pages are loaded.
+   */
   readonly changes: Changes | undefined;
 }
 
