@@ -28,8 +28,8 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
       const folder = isLast ? job.target : join(job.work, `state-${i}`);
       job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
       last = await replay(job, night, folder, sealed);
-      // Only the state of its night needs the changes of a pass, which hold the fingerprints of all its records.
-      passes.push(...last.passes.map(({ changes: _, ...pass }) => pass));
+      // Only the state of its night needs the fingerprints of all records.
+      passes.push(...last.passes.map((pass) => ({ ...pass, prints: [] })));
       if (!isLast) sealed = await sealNight(job, last);
     }
     if (last === undefined) throw new TypeError('no night was replayed');

@@ -2,7 +2,7 @@ with known as (
     from base.sightings where lot_id is null
 ),
 received as (
-    select vehicle_id from current.vehicles
+    select vehicle_id from counted.vehicles
     union
     select vehicle_id from run.unchanged_vehicles
 ),

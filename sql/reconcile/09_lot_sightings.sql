@@ -2,7 +2,7 @@ with known as (
     from base.sightings where lot_id is not null
 ),
 delivered as (
-    select lot_id, max(vehicle_id) as vehicle_id from current.lots group by all
+    select lot_id, max(vehicle_id) as vehicle_id from counted.lots group by all
 ),
 unchanged as (
     -- an unchanged record brings the lots that it had when it was last loaded

@@ -2,10 +2,10 @@ with active as (
     select lot_id, vehicle_id, domain_id from base.lots where archived is not true
 ),
 delivered as (
-    select vehicle_id, bool_or(lots) as has_lots from current.vehicle_members group by all
+    select vehicle_id, bool_or(lots) as has_lots from counted.vehicle_members group by all
 ),
 listed as (
-    select lot_id, domain_id from current.lots
+    select lot_id, domain_id from counted.lots
 ),
 sources as (
     -- sources from which the pass received records

@@ -1,5 +1,5 @@
 select vehicle_id, bool_or(columns(vehicle_members.* exclude (vehicle_id, _seq)))
-from current.vehicle_members
+from counted.vehicle_members
 cross join run.facts
 where facts.is_from_feed
     -- one list may have shown the vehicle unchanged, with children that the other list did not show

@@ -35,7 +35,7 @@ select
         when _is_archived_by_record or _is_archived_by_archive_feed
         then coalesce(known.last_seen_at, facts.seen_at)
     end as last_seen_at
-from current.lots
+from counted.lots
 cross join run.facts
 left join known using (lot_id)
 left join run.archive_feed using (lot_id)

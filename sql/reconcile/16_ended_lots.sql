@@ -14,5 +14,5 @@ left join sightings using (lot_id)
 left join run.archive_feed
     on archive_feed.lot_id = lots.lot_id and archive_feed.archived_at > sightings.seen_at
 left join run.absent_lots as absent on absent.lot_id = lots.lot_id
-anti join current.lots as delivered on delivered.lot_id = lots.lot_id
+anti join counted.lots as delivered on delivered.lot_id = lots.lot_id
 where lots.archived is not true and (archive_feed.lot_id is not null or absent.lot_id is not null)

@@ -47,11 +47,11 @@ describe('fingerprints', () => {
   it('leave out a vehicle with a record that has no hash', () => {
     const log = new Fingerprints();
     for (const vehicle of [1, 2, 3]) log.add(vehicle, 9n);
-    log.addUnknown(
+    log.addAll(
       logOf([
         [2, 9n],
         [4, 9n],
-      ]),
+      ]).unknown(),
     );
     expect(mapOf(log.sorted())).toEqual(
       new Map([

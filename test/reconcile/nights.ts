@@ -9,7 +9,7 @@ import { REJECT_COLUMNS } from '../../src/core/load/staged.js';
 import { guardShrink } from '../../src/core/reconcile/merge-staged.js';
 import { applyRules, ruleOf } from '../../src/core/reconcile/rules.js';
 import {
-  bindCurrent,
+  bindCounted,
   createSchemas,
   MEMBERS,
   OF_RULES,
@@ -166,7 +166,7 @@ export async function reconcileNight(
   const rules = all.filter(({ table }) => OF_RULES.has(table.name));
   await applyRules(connection, 'receipts', 'overtaken_vehicles', 'unchanged_vehicles', 'outdated_receipts');
   await applyRules(connection, 'lot_claims', 'rejected_vehicles', 'rejected_lots');
-  await bindCurrent(connection, rules);
+  await bindCounted(connection, rules);
   await applyRules(connection, 'vehicle_sightings', 'lot_sightings');
   await connection.run(
     'create table next.sightings as from run.vehicle_sightings union all from run.lot_sightings',

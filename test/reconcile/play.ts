@@ -7,7 +7,7 @@ import type { Column, TableSchema } from '../../src/core/lake/schema.js';
 import { REJECT_COLUMNS } from '../../src/core/load/staged.js';
 import { applyRules, type Rule, rules } from '../../src/core/reconcile/rules.js';
 import {
-  bindCurrent,
+  bindCounted,
   createSchemas,
   ESTIMATES,
   MEMBERS,
@@ -71,7 +71,7 @@ async function fill(
 export const readsOf = (sql: string, state: string): string[] =>
   [...sql.matchAll(new RegExp(`\\b${state}\\.(\\w+)`, 'g'))].map(([, name = '']) => name);
 
-/** The rules that any rule on the rows of `current` depends on. */
+/** The rules that any rule on the rows of `counted` depends on. */
 const COUNTING = ['outdated_receipts', 'lot_claims'];
 
 /** A rule and the rules that it depends on, in order. */
@@ -82,7 +82,7 @@ function chapterOf(rule: Rule): readonly Rule[] {
     if (found === undefined || needed.has(name)) return;
     needed.add(name);
     readsOf(found.sql, 'run').forEach(need);
-    if (readsOf(found.sql, 'current').length > 0) COUNTING.forEach(need);
+    if (readsOf(found.sql, 'counted').length > 0) COUNTING.forEach(need);
   };
   need(rule.name);
   return rules.filter(({ name }) => needed.has(name));
@@ -137,8 +137,8 @@ export async function play(
   await fill(connection, 'delivering_owners', columnsOf('owner_id bigint'), csv('delivering_owners'));
   let isBound = false;
   for (const each of chapterOf(rule)) {
-    if (!isBound && readsOf(each.sql, 'current').length > 0) {
-      await bindCurrent(connection, schemas);
+    if (!isBound && readsOf(each.sql, 'counted').length > 0) {
+      await bindCounted(connection, schemas);
       isBound = true;
     }
     await applyRules(connection, each.name);

@@ -10,7 +10,7 @@ import {
 } from '../../src/base/duck/session.js';
 import type { TableSchema } from '../../src/core/lake/schema.js';
 import { ruleOf, rules } from '../../src/core/reconcile/rules.js';
-import { bindCurrent, OF_RULES } from '../../src/core/reconcile/state.js';
+import { bindCounted, OF_RULES } from '../../src/core/reconcile/state.js';
 import { schemasOf } from '../load/support.js';
 import { FOLDER, play, readsOf } from './play.js';
 
@@ -25,12 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => session.close());
 
-it('binding the current rows again gives the same rows, as after a step that ran out of memory', async () => {
+it('binding the rows that count again gives the same rows, as after a step that ran out of memory', async () => {
   const { connection } = session.session;
   await play(connection, all, join(FOLDER, 'delivered_lots', 'an-active-lot'), ruleOf('delivered_lots'));
   const bound = async () => {
-    await bindCurrent(connection, schemas);
-    return rows(connection, 'from current.lots order by all');
+    await bindCounted(connection, schemas);
+    return rows(connection, 'from counted.lots order by all');
   };
   const first = await bound();
   expect(first).not.toEqual([]);

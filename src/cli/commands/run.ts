@@ -130,10 +130,12 @@ async function mirrorRun(
 function machineReadable({ manifest, passes, tests, ...rest }: RunResult, isQuiet: boolean): object {
   const tables = Object.entries({ ...manifest.tables, ...manifest.marts });
   const listed = {
-    passes: passes.map(({ record: pass, folder: _, changes: __, lists: ___, ...counts }) => ({
-      ...pass,
-      ...counts,
-    })),
+    passes: passes.map(
+      ({ record: pass, folder: _, lists: __, prints: ___, unchangedIds: ____, ...counts }) => ({
+        ...pass,
+        ...counts,
+      }),
+    ),
     tests: tests
       .filter(({ failures }) => !isQuiet || failures > 0)
       .map(({ sql: _, failing: __, ...test }) => test),

@@ -57,9 +57,11 @@ export class Fingerprints {
     this.#length += ids.length;
   }
 
-  /** Adds vehicles without a known hash: `sorted` leaves them out. */
-  addUnknown({ ids }: Fingerprints): void {
-    for (const id of ids) this.add(id, UNKNOWN);
+  /** The same vehicles without known hashes: `sorted` leaves them out. */
+  unknown(): Fingerprints {
+    const out = new Fingerprints();
+    for (const id of this.ids) out.add(id, UNKNOWN);
+    return out;
   }
 
   /** By id; a vehicle that came with different records is left out. */

@@ -3,13 +3,14 @@ import { killPoint } from '../../base/config/kill-point.js';
 import type { Answer } from '../extract/client.js';
 import { instant, type PageSink } from '../extract/page-sink.js';
 import { streams } from '../service/streams.js';
-import type { Changes } from './changes.js';
-import { keepPrints } from './fingerprints.js';
+import { type Fingerprints, keepPrints } from './fingerprints.js';
+import { FreshLines } from './fresh-records.js';
 import { factsOf, type LandedPage, landPage, readPage } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
 interface SinkOptions {
-  readonly changes?: Changes | undefined;
+  /** Writes the records of vehicles that the lake does not have to a folder of the run as well. */
+  readonly fresh?: { readonly known: Fingerprints; readonly folder: string } | undefined;
   /** Bytes of the largest record that is kept whole; by default 4 MiB. */
   readonly mostRecordBytes?: number | undefined;
 }
@@ -27,7 +28,7 @@ function createSink(
   pass: Pass,
   list: string,
   next: () => number,
-  { changes, mostRecordBytes }: SinkOptions,
+  { fresh, mostRecordBytes }: SinkOptions,
 ): PageSink<LandedPage> {
   const { contract, ascending } = streams[pass.record.stream];
   const landed = pass.pages.filter((page) => page.list === list);
@@ -43,7 +44,10 @@ function createSink(
     read: (answer) => readPage(answer.body, { url: answer.url, contract, mostRecordBytes }),
     async land(number: number, answer: Answer, requestedAt: string): Promise<LandedPage> {
       const file = nameOf(number);
-      const seen = changes?.open(file.replace(/\.gz$/, ''));
+      const seen =
+        fresh === undefined
+          ? undefined
+          : new FreshLines(join(fresh.folder, file.replace(/\.gz$/, '')), fresh.known);
       const target = { path: join(pass.folder, file), url: answer.url, contract, mostRecordBytes };
       const landing = landPage(answer.body, target, seen);
       const { scan, fileBytes, sha256 } = await landing.catch((error) => {
@@ -65,10 +69,13 @@ function createSink(
         receivedAt: instant(),
       };
       recordPage(pass.folder, page);
-      if (seen !== undefined) changes?.accept(page, seen);
       killPoint('land.page-recorded');
-      // For an ascending list, the first and last id show whether a page has new records.
-      return ascending ? page : { ...page, ids: scan.ids };
+      return {
+        ...page,
+        // For an ascending list, the first and last id show whether a page has new records.
+        ...(ascending ? {} : { ids: scan.ids }),
+        fresh: seen?.end(page.fits),
+      };
     },
   };
 }

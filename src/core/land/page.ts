@@ -15,6 +15,7 @@ import { envelopeSchema } from '../service/contract/envelope.js';
 import type { Stream } from '../service/streams.js';
 import { unwritable } from './files.js';
 import type { PrintsPlace } from './fingerprints.js';
+import type { FreshLines, FreshRecords } from './fresh-records.js';
 import {
   COMMA,
   END_BRACKET,
@@ -35,7 +36,7 @@ export const pageError = (url: string, message: string, cause?: unknown): Lotlak
     cause,
   });
 
-/** What the ledger keeps of a landed page. `ids` is not in the ledger, and a list that ascends has none. */
+/** A landed page. `ids` and `fresh` are not in the ledger of its pass, and a list that ascends has no `ids`. */
 export interface LandedPage
   extends PageFacts,
     Pick<PageScan, 'bytes' | 'largestRecord' | 'irregular' | 'drift' | 'misfits'> {
@@ -54,12 +55,8 @@ export interface LandedPage
   readonly fits: boolean;
   /** Place of the fingerprints of its records. Only pages of vehicles have them, unless an older lotlake landed them. */
   readonly prints?: PrintsPlace | undefined;
-}
-
-/** Reads the records of a page while they are landed. */
-export interface LineReader {
-  /** Takes whole lines: where each ends, and the ids of their records, NaN if a record has none. */
-  lines(lines: Uint8Array, ends: readonly number[], ids: readonly number[]): void;
+  /** What a page of vehicles brings that the lake does not have; undefined if its records are not compared. */
+  readonly fresh?: FreshRecords | undefined;
 }
 
 /**
@@ -71,7 +68,7 @@ export interface LineReader {
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
   target: { path: string; url: string; mostRecordBytes?: number | undefined } & Pick<Stream, 'contract'>,
-  reader?: LineReader,
+  reader?: FreshLines,
 ): Promise<{ scan: PageScan; fileBytes: number; sha256: string }> {
   makeFolder(dirname(target.path));
   const temporary = temporaryOf(target.path);

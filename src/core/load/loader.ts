@@ -9,7 +9,7 @@ import { isOutOfMemory } from '../../base/duck/out-of-memory.js';
 import type { Session } from '../../base/duck/session.js';
 import { diskFullError } from '../lake/lake-error.js';
 import type { TableSchema } from '../lake/schema.js';
-import type { Changes } from '../land/changes.js';
+import type { Fingerprints } from '../land/fingerprints.js';
 import type { LandedPage } from '../land/page.js';
 import type { Pass } from '../land/pass.js';
 import { type Stream, streams } from '../service/streams.js';
@@ -57,6 +57,10 @@ export interface StagedRecords extends LoadCounts {
   readonly drift: readonly DriftReport[];
   /** The list of each page, by `seq`, the order of receipt. */
   readonly lists: ReadonlyMap<number, string>;
+  /** Fingerprints of the loaded records of vehicles, page by page. */
+  readonly prints: readonly Fingerprints[];
+  /** Ids of the vehicles whose records the lake has already, by the `seq` of their page. */
+  readonly unchangedIds: ReadonlyMap<number, readonly number[]>;
 }
 
 /** An unknown member, and the run that first reported it; null for this run. */
@@ -65,8 +69,6 @@ export type DatedDrift = DriftReport & { readonly since: string | null };
 /** A pass whose records are staged. */
 export interface LoadedPass extends StagedRecords, Pick<Pass, 'folder' | 'record'> {
   readonly drift: readonly DatedDrift[];
-  /** The records of a pass over vehicles that are new to the lake. */
-  readonly changes?: Changes | undefined;
 }
 
 export interface LoaderOptions {
@@ -75,8 +77,6 @@ export interface LoaderOptions {
   /** Columns of every table of the lake. */
   readonly schemas: ReadonlyMap<string, TableSchema>;
   readonly stage: string;
-  /** The new records of each page, which alone are loaded; whole pages without it. */
-  readonly changes?: Changes | undefined;
   /** Ends the check of a page record by record. */
   readonly signal?: AbortSignal | undefined;
   /** Gets messages for the user; loading goes on. */
@@ -110,6 +110,8 @@ export class Loader {
   readonly #idle: DuckDBConnection[] = [];
   /** The list of each page, by `seq`, the order of receipt. */
   readonly #lists = new Map<number, string>();
+  readonly #prints: Fingerprints[] = [];
+  readonly #unchangedIds = new Map<number, readonly number[]>();
   /** As in {@link LoadCounts}. `meant`: empty lists in place of objects and the reverse, which are read as they are meant. */
   readonly #counts = {
     served: 0,
@@ -138,17 +140,21 @@ export class Loader {
   add(page: LandedPage): void {
     this.#drift.learn(page);
     this.#lists.set(page.seq, page.list);
-    const fresh = this.#freshOf(page);
+    if (page.fresh !== undefined) {
+      this.#prints.push(page.fresh.prints);
+      this.#unchangedIds.set(page.seq, page.fresh.unchanged);
+    }
+    const toLoad = partToLoad(page);
     this.#counts.served += page.announced ?? page.records;
     this.#counts.records += page.records;
-    this.#counts.unchanged += page.records - fresh.records;
-    if (fresh.records > 0) this.#gather(page);
+    this.#counts.unchanged += page.records - toLoad.records;
+    if (toLoad.records > 0) this.#gather(page);
   }
 
   #gather(page: LandedPage): void {
     this.#gathered.push(page);
     const most = Math.min(BATCH.mostBytes, this.options.session.memoryBytes * BATCH.share);
-    if (this.#bytesOf(this.#gathered) >= most) this.#flush();
+    if (bytesOf(this.#gathered) >= most) this.#flush();
   }
 
   /** Loads what is left and waits for every batch. Throws LoadError. */
@@ -162,21 +168,20 @@ export class Loader {
         `${meant} values of ${this.#stream.path} came as a list in place of an object or the reverse, as PHP writes them; they are read as they are meant`,
       );
     const loaded = staged + counts.unchanged;
-    return { ...counts, loaded, drift: this.#drift.reports(), lists: this.#lists };
+    return {
+      ...counts,
+      loaded,
+      drift: this.#drift.reports(),
+      lists: this.#lists,
+      prints: this.#prints,
+      unchangedIds: this.#unchangedIds,
+    };
   }
 
   /** Begins no further batch, and waits for those under way. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#settle();
-  }
-
-  #freshOf(page: LandedPage): { readonly records: number; readonly bytes: number } {
-    return this.options.changes?.freshOf(page) ?? page;
-  }
-
-  #bytesOf(pages: readonly LandedPage[]): number {
-    return pages.reduce((sum, page) => sum + this.#freshOf(page).bytes, 0);
   }
 
   #flush(): void {
@@ -204,7 +209,7 @@ export class Loader {
     } catch (error) {
       this.#fail(pages, error);
     }
-    this.#release(pages);
+    release(pages);
   }
 
   async #batchOf(pages: readonly LandedPage[], name: string): Promise<Batch> {
@@ -224,17 +229,17 @@ export class Loader {
       stage,
       name,
       largestRecord: Math.max(...pages.map((page) => page.largestRecord)),
-      isSmall: this.#bytesOf(pages) < SMALL_BATCH_BYTES,
+      isSmall: bytesOf(pages) < SMALL_BATCH_BYTES,
       isMended: files.some((file) => file.isMended),
     };
   }
 
   /** The file to load for a page: its new records, the whole page or, if the page does not fit, its loadable records. */
   async #fileOf(page: LandedPage): Promise<LoadFile> {
-    const { changes, pass, schemas, stage, signal } = this.options;
+    const { pass, schemas, stage, signal } = this.options;
     const stream = this.#stream;
     const { seq, list } = page;
-    const fresh = changes?.freshOf(page);
+    const fresh = page.fresh?.file;
     if (fresh !== undefined) return { path: fresh.path, seq, list, kept: fresh.records, isMended: false };
     const file = join(pass.folder, page.file);
     if (page.fits) return { path: file, seq, list, kept: page.records, isMended: false };
@@ -284,12 +289,8 @@ export class Loader {
         const alone = { ...batch, files: [file], name: `${batch.name}-${i}` };
         await this.#stage(alone, own).catch((error: unknown) => this.#fail(own, error));
       }
-      this.#release(pages);
+      release(pages);
     }
-  }
-
-  #release(pages: readonly LandedPage[]): void {
-    for (const page of pages) this.options.changes?.release(page);
   }
 
   #fail(pages: readonly LandedPage[], error: unknown): void {
@@ -304,6 +305,18 @@ export class Loader {
       hint: `the last snapshot stays current and the pages stay in ${this.options.pass.folder}; run the same command again`,
     });
   }
+}
+
+/** What is loaded of a page: its new records, or all. */
+const partToLoad = (page: LandedPage): { readonly records: number; readonly bytes: number } =>
+  page.fresh?.file ?? page;
+
+const bytesOf = (pages: readonly LandedPage[]): number =>
+  pages.reduce((sum, page) => sum + partToLoad(page).bytes, 0);
+
+/** Removes the files with the new records of loaded pages. */
+function release(pages: readonly LandedPage[]): void {
+  for (const { fresh } of pages) if (fresh?.file !== undefined) remove(fresh.file.path);
 }
 
 /** Removes the staged files of one batch, or of a pass that is given up, so that none of its rows are merged. */

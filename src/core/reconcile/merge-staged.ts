@@ -12,7 +12,7 @@ import { isStaged, stagedFiles } from '../load/staged.js';
 import { mergeTable, type NewRows, type TableCounts } from './merge-table.js';
 import { isHeld, type MergeContext, PARTITION, systemTable } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
-import { bindCurrent, bindEstimates, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
+import { bindCounted, bindEstimates, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { appendToSystemTable } from './system-rows.js';
 import { parquetOf } from './write.js';
 
@@ -38,7 +38,7 @@ export async function mergeStaged(context: MergeContext): Promise<Merged> {
   const step: RunStep = (name, work) => use((connection) => runNamed(name, work, { ...context, connection }));
   try {
     await step('last snapshot', bindState);
-    await step('rows that count', findCurrent);
+    await step('rows that count', findCounted);
     await step('sightings', writeSightings);
     await step('absent lots', findAbsent);
     killPoint('reconcile.state-prepared');
@@ -76,13 +76,13 @@ async function runNamed<T>(name: string, work: Step<T>, context: MergeContext): 
 }
 
 /** Decides which staged rows count. */
-async function findCurrent(context: MergeContext): Promise<void> {
+async function findCounted(context: MergeContext): Promise<void> {
   const { connection, schemas } = context;
   await applyRules(connection, 'receipts', 'overtaken_vehicles', 'unchanged_vehicles', 'outdated_receipts');
   // The largest of these relations, with one row for each vehicle and list. No later rule reads it.
   await connection.run('drop table run.receipts');
   await applyRules(connection, 'lot_claims', 'rejected_vehicles', 'rejected_lots');
-  await bindCurrent(
+  await bindCounted(
     connection,
     [...schemas.values()].filter(
       ({ table }) => OF_RULES.has(table.name) || isStaged(context.stage, table.name),
@@ -176,7 +176,7 @@ async function newRows(context: MergeContext, schema: TableSchema): Promise<NewR
   const { name } = schema.table;
   if (name === 'lots' || name === 'vehicles') return rowsWithState(context, schema);
   if (!isStaged(context.stage, name)) return undefined;
-  const relation = await oncePerKey(context.connection, schema, `current.${name}`);
+  const relation = await oncePerKey(context.connection, schema, `counted.${name}`);
   return { relation, compared: schema.content };
 }
 

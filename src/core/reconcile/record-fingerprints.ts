@@ -27,7 +27,7 @@ export async function recordFingerprints(
   await connection.run(`update run.facts set is_carried = ${isCarried}`);
   for (const table of ['inspections', 'history_reports', 'vehicles']) await bindNext(context, table);
   const loaded = new Fingerprints();
-  for (const { changes } of passes) if (changes !== undefined) loaded.addAll(changes.fresh);
+  for (const prints of passes.flatMap((pass) => pass.prints)) loaded.addAll(prints);
   const added = loaded.sorted().without(await vehicleIds(connection, ruleOf('unsettled_vehicles').sql));
   const kept = knownRecords(base).without(await vehicleIds(connection, ruleOf('stale_vehicles').sql));
   const all = kept.updated(added);

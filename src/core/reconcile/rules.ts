@@ -14,7 +14,7 @@ const definition = z.strictObject({
 });
 
 /**
- * A rule of reconcile: one SELECT over the relations of `base`, `stage`, `current`, `next` and `run`; `actions` also reads
+ * A rule of reconcile: one SELECT over the relations of `base`, `stage`, `counted`, `next` and `run`; `actions` also reads
  * `compared` and `delivering_owners`, which `merge-table.ts` binds for each table.
  */
 export type Rule = Readonly<z.output<typeof definition>> & { readonly name: string; readonly sql: string };

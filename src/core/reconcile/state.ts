@@ -10,7 +10,7 @@ import { isStaged, REJECT_COLUMNS, rejectsRelation, stagedFiles } from '../load/
 import { baseRelation, emptyOf, isHeld, type MergeContext, PARTITION, READ_OFTEN } from './relations.js';
 
 /** Schemas of the relations that the rules read. `run` holds what the run knows and what its rules find out. */
-const SCHEMAS = ['base', 'stage', 'current', 'next', 'run'] as const;
+const SCHEMAS = ['base', 'stage', 'counted', 'next', 'run'] as const;
 
 /** Tables that rules read even if no row of them was staged. */
 export const OF_RULES: ReadonlySet<string> = new Set(['lots', 'vehicles', 'archived_lots']);
@@ -124,7 +124,7 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
   );
   // A file, because a statement with millions of values is too long.
   const file = join(stage, 'unchanged.csv');
-  const unchanged = passes.flatMap(({ changes }) => [...(changes?.unchanged ?? [])]);
+  const unchanged = passes.flatMap(({ unchangedIds }) => [...unchangedIds]);
   const blocks = unchanged.map(([seq, ids]) => ids.map((id) => `${id},${seq}\n`).join(''));
   writeNew(file, blocks.join(''));
   await connection.run(
@@ -137,11 +137,11 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
 }
 
 /**
- * Binds `current`: the staged rows that count, without outdated receipts and lots that another vehicle keeps, with the
+ * Binds `counted`: the staged rows that count, without outdated receipts and lots that another vehicle keeps, with the
  * last good value in place of each rejected one. Lots and vehicles have one row per key, the last received.
  * @param schemas the tables that have a relation in `base` and in `stage`
  */
-export async function bindCurrent(
+export async function bindCounted(
   connection: DuckDBConnection,
   schemas: readonly TableSchema[],
 ): Promise<void> {
@@ -154,7 +154,7 @@ export async function bindCurrent(
   };
   for (const [name, columns] of Object.entries(MEMBERS))
     await connection.run(
-      `create or replace view current.${name} as from ${counting(name, columns.split(/[\s,]+/))}`,
+      `create or replace view counted.${name} as from ${counting(name, columns.split(/[\s,]+/))}`,
     );
   for (const schema of schemas) {
     const { table } = schema;
@@ -166,8 +166,8 @@ export async function bindCurrent(
         : `(select s.*${partitionColumns(table, 's')} from ${source} as s)`;
     const lacking = mayLack > 0 ? await findLacking(connection, schema) : [];
     const filled = withLastGood(schema, placed, lacking);
-    const current = READ_OFTEN.has(table.name) ? await oncePerKey(connection, schema, filled) : filled;
-    await connection.run(`create or replace view current.${table.name} as from ${current}`);
+    const rows = READ_OFTEN.has(table.name) ? await oncePerKey(connection, schema, filled) : filled;
+    await connection.run(`create or replace view counted.${table.name} as from ${rows}`);
   }
 }
 

@@ -1,21 +1,23 @@
+import { join } from 'node:path';
 import { killPoint } from '../../base/config/kill-point.js';
+import { makeFolder } from '../../base/config/owned.js';
 import { count } from '../../base/config/printable.js';
 import { rows } from '../../base/duck/session.js';
 import type { Source, WalkResult } from '../extract/page-sink.js';
 import { walkScroll } from '../extract/scroll.js';
 import { walk } from '../extract/walk.js';
 import { globRelation } from '../lake/files.js';
-import { indexAbove } from '../land/fingerprints.js';
+import { type Fingerprints, indexAbove } from '../land/fingerprints.js';
 import type { LandedPage } from '../land/page.js';
 import { sinksOf } from '../land/page-sinks.js';
 import { changePass, endPass, noteHidden, type Pass, readPass, syncPass } from '../land/pass.js';
-import { vehicleIds } from '../reconcile/record-fingerprints.js';
+import { knownRecords, vehicleIds } from '../reconcile/record-fingerprints.js';
 import { enumerations } from '../service/contract/enumerations.js';
 import { isFailure } from '../service/errors.js';
 import { requests } from '../service/requests.js';
 import { streams } from '../service/streams.js';
 import type { Job } from './job.js';
-import { landedPages, type OpenPass, progressOf } from './landed-pages.js';
+import { landedPages, progressOf } from './landed-pages.js';
 import { isScroll, probe } from './probe.js';
 
 /** One of the lists of a stream. */
@@ -42,7 +44,7 @@ export interface Lists {
  * Yields the pages of a pass: those that an earlier run landed, then each that the walk over its lists lands. After the last
  * page the pass is sealed. A pass that an earlier run sealed is only read.
  */
-export async function* extract(job: Job, pass: OpenPass, requested: Lists): AsyncGenerator<LandedPage> {
+export async function* extract(job: Job, pass: Pass, requested: Lists): AsyncGenerator<LandedPage> {
   yield* landedPages(job, pass);
   if (pass.record.state === 'sealed') changePass(pass.folder, { run_id: job.runId });
   else {
@@ -68,12 +70,14 @@ type Walked = WalkResult & { readonly list: List };
 /** Walks the lists of a pass to their end, and seals it. Yields each page once it is landed. */
 async function* walkLists(
   job: Job,
-  pass: OpenPass,
+  pass: Pass,
   { parameters, lists }: Lists,
 ): AsyncGenerator<LandedPage, void> {
   const walked: Walked[] = [];
-  const { changes } = pass;
-  const sinkOf = sinksOf(pass, { changes, mostRecordBytes: job.config.largestRecord << 20 });
+  const sinkOf = sinksOf(pass, {
+    fresh: freshOf(job, pass),
+    mostRecordBytes: job.config.largestRecord << 20,
+  });
   if (lists.every((list) => list.source === undefined)) await watchSources(job, pass);
   for (const list of lists) {
     const asked = { ...parameters, ...list.parameters };
@@ -90,6 +94,17 @@ async function* walkLists(
   await syncPass(pass.folder);
   endPass(pass, { ...endOf(pass, walked), run_id: job.runId }, job.now());
   killPoint('land.pass-sealed');
+}
+
+/** What landing compares the records of vehicles with, and where it writes those that the lake does not have. */
+function freshOf(
+  job: Job,
+  { record: { stream, pass_id } }: Pass,
+): { readonly known: Fingerprints; readonly folder: string } | undefined {
+  if (stream !== 'cars') return undefined;
+  const folder = join(job.work, 'fresh', pass_id);
+  makeFolder(folder);
+  return { known: knownRecords(job.base), folder };
 }
 
 /** Says which records of a page did not come, and which ids lie around them. */

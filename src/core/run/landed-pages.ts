@@ -1,30 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Changes } from '../land/changes.js';
+import { readFingerprints } from '../land/fingerprints.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
 import { listPasses, type Pass } from '../land/pass.js';
 import { contractFingerprint } from '../service/contract/fingerprint.js';
 import { streams } from '../service/streams.js';
 import type { Job } from './job.js';
 
-/** A pass whose records this run loads. */
-export interface OpenPass extends Pass {
-  /**
-   * Selects the records that are new to the lake: landing notes them, the loader loads them, and reconcile counts the
-   * others as seen. Without it, whole pages are loaded.
-   */
-  readonly changes: Changes | undefined;
-}
-
-/** Yields the landed pages of a pass. Pages that were compared with another contract are compared with the present one. */
-export async function* landedPages(job: Job, pass: OpenPass): AsyncGenerator<LandedPage> {
+/**
+ * Yields the landed pages of a pass, which are loaded whole. Pages that were compared with another contract are compared with
+ * the present one.
+ */
+export async function* landedPages(job: Job, pass: Pass): AsyncGenerator<LandedPage> {
   const { stream, contract } = pass.record;
   const isSame = contract === contractFingerprint(stream);
   for (const landed of pass.pages) {
     job.signal.throwIfAborted();
     const page = isSame ? landed : await rescanPage(landed, pass.folder, streams[stream]);
-    pass.changes?.acceptLanded(pass.folder, page);
-    yield page;
+    yield { ...page, fresh: freshOf(pass, page) };
   }
+}
+
+/** The fingerprints of the records of a landed page, all of which are loaded. */
+function freshOf({ folder }: Pass, { prints: place, fits }: LandedPage): LandedPage['fresh'] {
+  if (place === undefined) return undefined;
+  const prints = readFingerprints(folder, place.records, place.offset);
+  return { prints: fits ? prints : prints.unknown(), unchanged: [] };
 }
 
 /**

@@ -1,25 +1,24 @@
 import { driftIn } from '../lake/drift.js';
 import { globRelation } from '../lake/files.js';
 import type { LandedPage } from '../land/page.js';
-import { readPass } from '../land/pass.js';
+import { type Pass, readPass } from '../land/pass.js';
 import type { DriftReport } from '../load/drift.js';
 import { type DatedDrift, type LoadedPass, Loader } from '../load/loader.js';
 import type { Job } from './job.js';
-import type { OpenPass } from './landed-pages.js';
 
 /**
  * Stages the records of a pass while its pages come. Throws LoadError, and the error that ends the pages; then what was
  * staged of the pass is left behind.
  */
-export async function load(job: Job, pass: OpenPass, pages: AsyncIterable<LandedPage>): Promise<LoadedPass> {
-  const { folder, changes } = pass;
-  const loader = new Loader({ ...job, pass, changes, warn: job.reporter.warn });
+export async function load(job: Job, pass: Pass, pages: AsyncIterable<LandedPage>): Promise<LoadedPass> {
+  const { folder } = pass;
+  const loader = new Loader({ ...job, pass, warn: job.reporter.warn });
   try {
     for await (const page of pages) loader.add(page);
     const staged = await loader.finish();
     // The pages have ended, so that the pass is sealed.
     const { record } = readPass(folder);
-    const loaded = { folder, record, ...staged, drift: await dated(job, staged.drift), changes };
+    const loaded = { folder, record, ...staged, drift: await dated(job, staged.drift) };
     job.recorder.loaded(loaded);
     return loaded;
   } catch (error) {

@@ -1,7 +1,4 @@
-import { join } from 'node:path';
 import { remove } from '../../base/config/owned.js';
-import type { BaseState } from '../lake/base.js';
-import { Changes } from '../land/changes.js';
 import {
   changePass,
   damagedFiles,
@@ -15,7 +12,6 @@ import {
   readPass,
   reopenPass,
 } from '../land/pass.js';
-import { knownRecords } from '../reconcile/record-fingerprints.js';
 import { contractFingerprint } from '../service/contract/fingerprint.js';
 import type { StreamName } from '../service/streams.js';
 import { isFuture } from './clock.js';
@@ -106,10 +102,6 @@ export function setFutureAside(job: Job): void {
     job.reporter.warn(`pass ${pass_id} of ${stream} is abandoned: ${fromFuture(pass)}`);
   }
 }
-
-/** Compares the records of a pass over vehicles with those that a state was made from. */
-export const changesSince = (job: Job, base: BaseState | undefined, passId: string): Changes =>
-  new Changes(join(job.work, 'fresh', passId), knownRecords(base));
 
 /** Opens a pass. Its start follows the clock of the service, as soon as an answer has told it. */
 function open(job: Job, request: PassRequest): Pass {

@@ -15,9 +15,8 @@ import { describeSnapshot } from '../publish/snapshot.js';
 import { recordFingerprints } from '../reconcile/record-fingerprints.js';
 import { isFuture } from './clock.js';
 import type { Job } from './job.js';
-import { landedPages, type OpenPass, progressOf } from './landed-pages.js';
+import { landedPages, progressOf } from './landed-pages.js';
 import { load } from './load.js';
-import { changesSince } from './open-pass.js';
 import { type MergedNight, mergeNight } from './reconcile.js';
 
 /** The passes that one run used. */
@@ -141,13 +140,7 @@ export async function replay(
   makeFolder(stage);
   const own: Job = { ...job, stage };
   const passes: LoadedPass[] = [];
-  for (const pass of night.passes) {
-    const { stream, pass_id } = pass.record;
-    // Without a base every record is fresh, so the next night gets the fingerprints of all records.
-    const changes = stream === 'cars' ? changesSince(job, undefined, pass_id) : undefined;
-    const opened = { ...pass, changes };
-    passes.push(await load(own, opened, replayedPages(job, opened)));
-  }
+  for (const pass of night.passes) passes.push(await load(own, pass, replayedPages(job, pass)));
   const startedAt = passes[0]?.record.started_at ?? job.startedAt.toISOString();
   // The shrink guard decided in that night.
   const given = { target, base, runId, startedAt, allowShrink: true };
@@ -155,7 +148,7 @@ export async function replay(
 }
 
 /** Yields the landed pages of a pass, and reports them. */
-async function* replayedPages(job: Job, pass: OpenPass): AsyncGenerator<LandedPage> {
+async function* replayedPages(job: Job, pass: Pass): AsyncGenerator<LandedPage> {
   const report = progressOf(job, { ...pass, pages: [] });
   for await (const page of landedPages(job, pass)) {
     report(page, pass.pages.length);

@@ -3,12 +3,12 @@ import { asPage } from '../extract/one-record.js';
 import { instant } from '../extract/page-sink.js';
 import type { LandedPage } from '../land/page.js';
 import { sinksOf } from '../land/page-sinks.js';
-import { endPass, noteAnswer, type PassRecord, syncPass } from '../land/pass.js';
+import { endPass, noteAnswer, type Pass, type PassRecord, syncPass } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { isFailure } from '../service/errors.js';
 import type { ServiceRequest } from '../service/requests.js';
 import type { Job } from './job.js';
-import { landedPages, type OpenPass } from './landed-pages.js';
+import { landedPages } from './landed-pages.js';
 import { load } from './load.js';
 import { findOrOpen } from './open-pass.js';
 
@@ -32,14 +32,13 @@ export async function stageLookups(
 ): Promise<{ readonly passes: readonly LoadedPass[]; readonly unanswered: Unanswered }> {
   // Throws before a pass is opened, if this run must not use the service.
   job.client();
-  const found = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
-  const pass = { ...found, changes: undefined };
+  const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
   const loaded = await load(job, pass, lookUp(job, pass, lookups));
   return { passes: [loaded], unanswered: new Map(Object.entries(loaded.record.answers)) };
 }
 
 /** Yields the landed answers of a pass, then each as it is landed. After the last lookup the pass is sealed. */
-async function* lookUp(job: Job, pass: OpenPass, lookups: readonly Lookup[]): AsyncGenerator<LandedPage> {
+async function* lookUp(job: Job, pass: Pass, lookups: readonly Lookup[]): AsyncGenerator<LandedPage> {
   yield* landedPages(job, pass);
   const client = job.client();
   const answers = new Map(Object.entries(pass.record.answers));

@@ -9,7 +9,7 @@ import { type Stream, type StreamName, streams } from '../service/streams.js';
 import { extract, type List, type RequestParameters } from './extract.js';
 import type { Job } from './job.js';
 import { load } from './load.js';
-import { abandon, changesSince, findOrOpen } from './open-pass.js';
+import { abandon, findOrOpen } from './open-pass.js';
 import { isScroll } from './probe.js';
 
 /** What one pass requests. */
@@ -44,9 +44,7 @@ async function stagePass(job: Job, name: StreamName, request: StreamRequest): Pr
   // Throws before a pass is opened, if this run must not use the service.
   job.client();
   const wanted = parametersOf(job, stream, request);
-  const found = await findOrOpen(job, name, request.kind, requestRecord(wanted, request));
-  const changes = name === 'cars' ? changesSince(job, job.base, found.record.pass_id) : undefined;
-  const pass = { ...found, changes };
+  const pass = await findOrOpen(job, name, request.kind, requestRecord(wanted, request));
   killPoint('extract.pass-opened');
   const parameters = withPageSizeOf(pass, wanted);
   try {
