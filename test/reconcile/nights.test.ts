@@ -30,6 +30,8 @@ interface Manner {
   /** Whether a record may have been missed beside each vehicle whose id this divides. */
   readonly openAt?: number;
   readonly isUnproven?: boolean;
+  /** Whether it began before the night before, which another run has published since. */
+  readonly isResumed?: boolean;
   readonly guard?: number;
   readonly allowShrink?: boolean;
 }
@@ -46,12 +48,18 @@ const MANNERS: readonly Manner[] = [
   { isUnproven: true },
   {},
   { kind: 'lookup' },
+  { isResumed: true },
+  { kind: 'window' },
+  { isResumed: true },
   { guard: 0.1 },
   { guard: 0.1, allowShrink: true },
   { sources: [1, 3, 12], hidden: [12] },
 ];
 
 const DAY = 86_400_000;
+
+/** So many of the things that happen between two nights happen while the pass is read, after it saw what they concern. */
+const DURING = 6;
 
 /** What happens most: lots leave the feed in every way, and some come back. */
 const OFTEN = [
@@ -89,8 +97,14 @@ const happenings = (seed: number, nights: number): Happening[][] => {
   return fc.sample(fc.array(one, { minLength: 24, maxLength: 24, size: 'max' }), { seed, numRuns: nights });
 };
 
-/** What a pass over the world delivers and proves. */
-function look(world: World, now: number, since: number, who: number, manner: Manner): Evidence {
+/** What a pass over the world delivers and proves, without the archive feed, which is read after it. */
+function look(
+  world: World,
+  now: number,
+  since: number,
+  who: number,
+  manner: Manner,
+): Omit<Evidence, 'archive'> {
   const {
     kind = 'full',
     hidden = [],
@@ -146,12 +160,16 @@ function look(world: World, now: number, since: number, who: number, manner: Man
       openAt === undefined
         ? []
         : [...world.left.keys()].filter((id) => id % openAt === 0).map((id) => [id - 1, id + 1] as const),
-    // It reaches further back than the last pass, so it also names lots that were seen since.
-    archive:
-      kind === 'lookup'
-        ? []
-        : world.archive.filter(({ archived_at }) => Date.parse(archived_at) >= now - 5 * DAY),
   };
+}
+
+/**
+ * What the archive feed names when a pass has ended. It names lots that left while the pass was read. It reaches further back
+ * than the last pass, so that it also names lots that were seen since; but beside a resumed pass only to the run before.
+ */
+function archiveOf(world: World, now: number, { kind, isResumed = false }: Manner): Evidence['archive'] {
+  const from = isResumed ? now - DAY + 1_800_000 : now - 5 * DAY;
+  return kind === 'lookup' ? [] : world.archive.filter(({ archived_at }) => Date.parse(archived_at) >= from);
 }
 
 /** States and sightings of a knowledge, as {@link reconcileNight} names them. */
@@ -182,14 +200,26 @@ async function tell(seed: number, nights: number): Promise<Record<string, number
     fingerprints: new Map(),
   };
   let since = now - DAY;
+  const mannerOf = (night: number): Manner =>
+    night === 0 ? {} : (MANNERS[(night - 1) % MANNERS.length] ?? {});
+  let early: ReturnType<typeof look> | undefined;
   for (const [i, what] of [[], ...happenings(seed, nights)].entries()) {
-    const manner = i === 0 ? {} : (MANNERS[(i - 1) % MANNERS.length] ?? {});
-    for (const one of what) happen(world, one, now + 3_600_000);
+    const manner = mannerOf(i);
+    const resumed = early;
+    early =
+      mannerOf(i + 1).isResumed === true
+        ? look(world, now + 1_800_000, since, seed + i, mannerOf(i + 1))
+        : undefined;
+    for (const one of what.slice(DURING)) happen(world, one, now + 3_600_000);
     now += DAY;
-    const evidence = look(world, now, since, seed + i, manner);
+    const seen = manner.isResumed === true ? resumed : look(world, now, since, seed + i, manner);
+    if (seen === undefined) throw new Error('there is no pass to resume');
+    for (const one of what.slice(0, DURING)) happen(world, one, now + 600_000);
+    const startedAt = new Date(now).toISOString();
+    const evidence = { ...seen, archive: archiveOf(world, now, manner) };
     const { allowShrink = false } = manner;
     const verdict = learn(state.known, allowShrink ? { ...evidence, guard: 1 } : evidence);
-    const night: Night = { ...state, evidence, allowShrink, run: `run-${i}` };
+    const night: Night = { ...state, evidence, allowShrink, startedAt, run: `run-${i}` };
     const found = await reconcileNight(session.session.connection, all, night);
     const place = `night ${i} of story ${seed}, ${JSON.stringify(manner)}`;
     expect(found.held, `held: ${place}`).toBe(verdict.held);
@@ -204,7 +234,7 @@ async function tell(seed: number, nights: number): Promise<Record<string, number
     );
     noteStates(note, state.known, verdict.knowledge, evidence);
     state = { known: verdict.knowledge, runs: found.runs, fingerprints: found.fingerprints };
-    if (evidence.kind !== 'lookup') since = now;
+    if (evidence.kind !== 'lookup') since = Math.max(since, Date.parse(evidence.seenAt));
   }
   return counts;
 }

@@ -23,6 +23,8 @@ import { columnsOf, SIGHTINGS } from './play.js';
 /** What a night is made from: the last state, what the pass delivered, and the records that came unchanged. */
 export interface Night {
   readonly run: string;
+  /** When the run began; after the pass, if it resumes one that an earlier run began. */
+  readonly startedAt: string;
   readonly known: Knowledge;
   /** Run that last changed each row, by `lot 5` and `vehicle 7`. */
   readonly runs: ReadonlyMap<string, string>;
@@ -73,7 +75,7 @@ function storedRows({ known, runs }: Night, table: 'lots' | 'vehicles'): Values[
 
 /** Binds what the rules read, each record on a page of its own. */
 async function bind(connection: DuckDBConnection, all: readonly TableSchema[], night: Night): Promise<void> {
-  const { evidence, known, fingerprints, run } = night;
+  const { evidence, known, fingerprints, run, startedAt } = night;
   const { seenAt, kind, provesAbsence, sources, hidden, unproven, guard } = evidence;
   const place = columnsOf('_domain varchar, _month varchar');
   const came = evidence.delivered.map((receipt, seq) => ({
@@ -81,7 +83,10 @@ async function bind(connection: DuckDBConnection, all: readonly TableSchema[], n
     seq,
     text: JSON.stringify(receipt.vehicle),
   }));
-  const staged = came.filter(({ vehicle, text }) => fingerprints.get(vehicle.id) !== text);
+  // A lookup is loaded whole.
+  const staged = came.filter(
+    ({ vehicle, text }) => kind === 'lookup' || fingerprints.get(vehicle.id) !== text,
+  );
   const unchanged = came.filter((each) => !staged.includes(each));
   const lots = staged.flatMap(({ vehicle, seq }) =>
     (vehicle.lots ?? []).map((lot, i) => ({
@@ -127,7 +132,7 @@ async function bind(connection: DuckDBConnection, all: readonly TableSchema[], n
       run_id: run,
       seen_at: seenAt,
       kind,
-      is_resumed: false,
+      is_resumed: seenAt < startedAt,
       is_from_feed: kind !== 'lookup',
       is_carried: false,
     },

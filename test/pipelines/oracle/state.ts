@@ -197,9 +197,9 @@ export function vehiclesAfter(
 /** The state of a vehicle that follows from its lots: archived with the last of them, or undefined. */
 function stateOfLots(own: readonly Row[]): Values | undefined {
   if (own.some((row) => row.state.archived !== true)) return undefined;
-  const last = [...own].sort((a, b) =>
-    String(a.state.archived_at) < String(b.state.archived_at) ? 1 : -1,
-  )[0];
+  // Of lots that were archived at the same time, what says most: feed, then archive-feed, then absence.
+  const order = ({ state }: Row): string => `${state.archived_at} ${state.archived_by}`;
+  const last = [...own].sort((a, b) => (order(a) < order(b) ? 1 : -1))[0];
   return {
     archived: true,
     archived_at: last?.state.archived_at,
