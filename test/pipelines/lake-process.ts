@@ -96,8 +96,10 @@ export async function contentOf(output: string): Promise<Map<string, string[]>> 
 
 function plain(row: PlainRow): string {
   const { run_id, first_seen_at, changed_at, last_seen_at, seen_at, archived_at, gone_at, ...others } = row;
-  const { observed_from, observed_to, observed_since, asked_at, as_of, priced_at, occurred_at, ...rest } =
+  // `open_days_median` counts the days until the run.
+  const { observed_from, observed_to, observed_since, asked_at, as_of, priced_at, occurred_at, ...more } =
     others;
+  const { open_days_median, ...rest } = more;
   // A change gets the time of the run that saw it, and so does an amount if the lot has no time for it.
   const isOfRun =
     row.evidence_table === 'lot_changes' || row.event === 'archived' || row.description === 'as the lot says';

@@ -36,9 +36,9 @@ type Reading = Pick<WalkResult, 'unproven'> & { readonly stopped: string | undef
  * requested again unless they contradict themselves.
  */
 export const walk = <P extends PageFacts>(options: Walk<P>): AsyncGenerator<P, WalkResult, void> =>
-  arriving((landed, signal) => walkList({ ...options, signal }, landed), options.signal);
+  arriving((landed, signal) => readList({ ...options, signal }, landed), options.signal);
 
-async function walkList<P extends PageFacts>(
+async function readList<P extends PageFacts>(
   options: Walk<P>,
   landed: (page: P) => void,
 ): Promise<WalkResult> {

@@ -53,7 +53,7 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
   await createBatch(connection, options);
   try {
     await createViews(connection, views);
-    const copies = stagedTables(options.stream.name).map((table) => stageSql(options, table));
+    const copies = stagedTables(options.stream.name).map((table) => copySql(options, table));
     await connection.run(copies.join(';\n'));
     return await scalar(connection, `select count(*) from ${BATCH}`);
   } finally {
@@ -65,7 +65,7 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
 }
 
 /** The SELECT of a table; for a wide table with the partition of each row. */
-export function stagedSql(table: StagedTable): string {
+export function selectSql(table: StagedTable): string {
   return table.wide !== undefined
     ? `select t.*${partitionColumns(table, 't')} from (${table.sql}) as t`
     : table.sql;
@@ -120,7 +120,7 @@ async function createViews(connection: DuckDBConnection, views: readonly BatchVi
   await connection.run(`${flattenFunctions}\n${statements.join(';\n')}`);
 }
 
-function stageSql({ stage, name, isSmall }: Batch, table: StagedTable): string {
+function copySql({ stage, name, isSmall }: Batch, table: StagedTable): string {
   const folder = join(stage, table.name);
   const isPartitioned = table.wide !== undefined && !isSmall;
   makeFolder(folder);
@@ -128,5 +128,5 @@ function stageSql({ stage, name, isSmall }: Batch, table: StagedTable): string {
   const partition = isPartitioned
     ? `, partition_by (_domain, _month), overwrite_or_ignore true, filename_pattern ${literal(`${name}-{i}`)}`
     : '';
-  return `copy (${stagedSql(table)}) to ${literal(target)} (format parquet, compression snappy${partition})`;
+  return `copy (${selectSql(table)}) to ${literal(target)} (format parquet, compression snappy${partition})`;
 }

@@ -31,7 +31,7 @@ export class LoadError extends LotlakeError {
 }
 
 /** Whether the content of the pages caused the error, and not a lack of memory, disk space or open files. */
-export function isOfPage(error: LoadError): boolean {
+export function isCausedByPages(error: LoadError): boolean {
   if (isOutOfMemory(error) || diskFullError(error) !== undefined) return false;
   return !causesOf(error).some(
     (cause) => 'syscall' in cause || cause.message.startsWith('IO Error: Cannot open file'),
@@ -86,7 +86,7 @@ export interface LoaderOptions {
 type LoadFile = BatchFile & { readonly kept: number; readonly isMended: boolean };
 
 /** Most bytes of JSON in a batch, and the same as a share of the memory. Two batches are loaded at once. */
-const BATCH = { mostBytes: 96 << 20, share: 0.15 } as const;
+const BATCH_SIZE = { mostBytes: 96 << 20, share: 0.15 } as const;
 const PARALLEL_BATCHES = 2;
 
 /** A smaller batch is staged without partitions: many tiny files cost more than reading rows of other partitions. */
@@ -153,7 +153,7 @@ export class Loader {
 
   #gather(page: LandedPage): void {
     this.#gathered.push(page);
-    const most = Math.min(BATCH.mostBytes, this.options.session.memoryBytes * BATCH.share);
+    const most = Math.min(BATCH_SIZE.mostBytes, this.options.session.memoryBytes * BATCH_SIZE.share);
     if (bytesOf(this.#gathered) >= most) this.#flush();
   }
 

@@ -4,7 +4,7 @@ import { SCHEMA_VERSION } from '../lake/manifest.js';
 import { flattenFunctions, lakeTables } from '../lake/tables.js';
 import { contractFingerprint } from '../service/contract/fingerprint.js';
 import { streams } from '../service/streams.js';
-import { stagedSql } from './batch.js';
+import { selectSql } from './batch.js';
 import { planViews } from './views.js';
 
 /** The rules that make rows of a record. */
@@ -26,7 +26,7 @@ export function rowCode(others: Partial<ReturnType<typeof rowRules>> = {}): stri
   // Descriptions of a table do not change its rows.
   const cut = tables.map((table) => ({
     ...table,
-    sql: stagedSql(table),
+    sql: selectSql(table),
     description: '',
     grain: '',
     columns: {},

@@ -114,7 +114,7 @@ export async function describeSnapshot(
     if (view !== undefined)
       views[name] = { ...view, columns: await columnsOf(connection, `select * from ${identifier(name)}`) };
   const described = (tables: readonly Described[]) =>
-    Object.fromEntries(tables.map((table) => [table.name, describeTable(table, files, recorded)]));
+    Object.fromEntries(tables.map((table) => [table.name, describeFiles(table, files, recorded)]));
   return {
     schema_version: SCHEMA_VERSION,
     lotlake_version: version,
@@ -126,7 +126,7 @@ export async function describeSnapshot(
 }
 
 /** Describes a table by its files, which it finds among all files of the snapshot. */
-function describeTable(
+function describeFiles(
   { name, key, columns, partition }: Described,
   all: ManifestTable['files'],
   recorded: IdRecords | undefined,

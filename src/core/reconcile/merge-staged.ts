@@ -10,7 +10,7 @@ import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { isStaged, stagedFiles } from '../load/staged.js';
 import { mergeTable, type NewRows, type TableCounts } from './merge-table.js';
-import { isHeld, type MergeContext, PARTITION, systemTable } from './relations.js';
+import { isInMemory, type MergeContext, PARTITION, systemTable } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
 import { bindCounted, bindEstimates, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { appendToSystemTable } from './system-rows.js';
@@ -191,7 +191,7 @@ async function rowsWithState(context: MergeContext, schema: TableSchema): Promis
   const compared = [...schema.content, ...schema.state];
   if (base === undefined) return { relation: sql, compared };
   // Read several times while merging, so it is computed once.
-  if (isHeld(context, name)) {
+  if (isInMemory(context, name)) {
     await connection.run(`create or replace table run.${name} as from ${sql}`);
     return { relation: `run.${name}`, compared };
   }

@@ -6,7 +6,7 @@ import { fileSizes, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import { baseRelation, isHeld, type MergeContext } from './relations.js';
+import { baseRelation, isInMemory, type MergeContext } from './relations.js';
 import { ruleOf } from './rules.js';
 import { isSameShape, type RowsSql, writeEmpty, writeRows } from './write.js';
 
@@ -186,7 +186,7 @@ function mergedRows(
 /** The rows of files of the last snapshot; for a table that is held in memory, all rows. */
 function oldRelation(context: MergeContext, schema: TableSchema, files: readonly LakeFile[]): string {
   const { name } = schema.table;
-  return isHeld(context, name) ? `base.${name}` : baseRelation(context, schema, files);
+  return isInMemory(context, name) ? `base.${name}` : baseRelation(context, schema, files);
 }
 
 /** An instant as an SQL literal. */

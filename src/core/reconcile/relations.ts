@@ -33,7 +33,7 @@ export interface MergeContext extends Pick<Session, 'connection' | 'connect' | '
   readonly allowShrink: boolean;
 }
 
-/** Most bytes of Parquet of a table whose stored rows are held in memory, and of its staged rows. */
+/** Most bytes of Parquet of a table whose stored rows are in memory while merging, and of its staged rows. */
 const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;
 
 /** Columns of the partition that rows are in. */
@@ -75,10 +75,10 @@ export function isSmall(context: Pick<MergeContext, 'base' | 'stage'>, table: st
 export const READ_OFTEN: ReadonlySet<string> = new Set(['lots', 'vehicles']);
 
 /**
- * Whether the rows of a table in the last snapshot are held in memory while merging: opening the many small files of a
+ * Whether the rows of a table in the last snapshot are in memory while merging: opening the many small files of a
  * small lake costs more than their rows.
  */
-export const isHeld = (context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean =>
+export const isInMemory = (context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean =>
   READ_OFTEN.has(table) && context.base !== undefined && isSmall(context, table);
 
 /**

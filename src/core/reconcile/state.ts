@@ -7,7 +7,7 @@ import { filesRelation, globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { isStaged, REJECT_COLUMNS, rejectsRelation, stagedFiles } from '../load/staged.js';
-import { baseRelation, emptyOf, isHeld, type MergeContext, PARTITION, READ_OFTEN } from './relations.js';
+import { baseRelation, emptyOf, isInMemory, type MergeContext, PARTITION, READ_OFTEN } from './relations.js';
 
 /** Schemas of the relations that the rules read. `run` holds what the run knows and what its rules find out. */
 const SCHEMAS = ['base', 'stage', 'counted', 'next', 'run'] as const;
@@ -34,7 +34,7 @@ export async function bindState(context: MergeContext): Promise<void> {
   for (const schema of schemas.values()) {
     const { name } = schema.table;
     if (!OF_RULES.has(name) && !isStaged(stage, name)) continue;
-    const kind = isHeld(context, name) ? 'table' : 'view';
+    const kind = isInMemory(context, name) ? 'table' : 'view';
     await connection.run(`create ${kind} base.${name} as from ${baseRelation(context, schema)}`);
     const staged = isStaged(stage, name)
       ? `from ${stagedFiles(stage, name)}`

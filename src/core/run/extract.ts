@@ -82,7 +82,7 @@ async function* walkLists(
   for (const list of lists) {
     const asked = { ...parameters, ...list.parameters };
     try {
-      walked.push({ list, ...(yield* walkList(job, pass, list, asked, sinkOf(list.name))) });
+      walked.push({ list, ...(yield* walkOne(job, pass, list, asked, sinkOf(list.name))) });
     } catch (error) {
       const isLast = list === lists.at(-1) && walked.length === 0;
       if (!isFailure(error, 'SERVICE_SOURCE_REFUSED') || list.source === undefined || isLast) throw error;
@@ -149,7 +149,7 @@ function sourcesOf(walked: readonly Walked[]): number[] | null {
 }
 
 /** Walks one list. Yields each page once it is landed, and returns what the pages prove. */
-async function* walkList(
+async function* walkOne(
   job: Job,
   pass: Pass,
   list: List,

@@ -1,7 +1,7 @@
 import { killPoint } from '../../base/config/kill-point.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { noteLoadFailure, type Pass, type PassRequest, readPass } from '../land/pass.js';
-import { discardStaged, isOfPage, LoadError, type LoadedPass } from '../load/loader.js';
+import { discardStaged, isCausedByPages, LoadError, type LoadedPass } from '../load/loader.js';
 import { isFailure } from '../service/errors.js';
 import { pageSizes } from '../service/limits.js';
 import { inQuery } from '../service/requests.js';
@@ -85,7 +85,7 @@ async function stagePass(job: Job, name: StreamName, request: StreamRequest): Pr
  * one.
  */
 function noteFailedLoad(job: Job, pass: Pass, error: LoadError): void {
-  if (error.page === undefined || !isOfPage(error) || job.signal.aborted) return;
+  if (error.page === undefined || !isCausedByPages(error) || job.signal.aborted) return;
   const failure = { page: error.page, run_id: job.runId, error: messageOf(error.cause) };
   if (!noteLoadFailure(pass.folder, failure)) return;
   const reason = `${error.page} could not be loaded in two runs: ${failure.error}`;
