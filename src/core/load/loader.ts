@@ -10,7 +10,7 @@ import type { Session } from '../../base/duck/session.js';
 import { diskFullError } from '../lake/lake-error.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { Fingerprints } from '../land/fingerprints.js';
-import type { LandedPage } from '../land/page.js';
+import { heldBy, type LandedPage } from '../land/page.js';
 import type { Pass } from '../land/pass.js';
 import { type Stream, streams } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
@@ -234,22 +234,26 @@ export class Loader {
     };
   }
 
-  /** The file to load for a page: its new records, the whole page or, if the page does not fit, its loadable records. */
+  /** The file to load for a page: its new records, or the file in landing; if the page does not fit, their loadable records. */
   async #fileOf(page: LandedPage): Promise<LoadFile> {
     const { pass, schemas, stage, signal } = this.options;
     const stream = this.#stream;
     const { seq, list } = page;
     const fresh = page.fresh?.file;
-    if (fresh !== undefined) return { path: fresh.path, seq, list, kept: fresh.records, isMended: false };
-    const file = join(pass.folder, page.file);
-    if (page.fits) return { path: file, seq, list, kept: page.records, isMended: false };
+    const file = fresh?.path ?? join(pass.folder, page.file);
+    if (page.fits) return { path: file, seq, list, kept: partToLoad(page).records, isMended: false };
     const clean = join(stage, `clean-${stream.name}-${this.#passId}-${seq}.ndjson`);
     this.#places ??= columnPlaces(stream, schemas.values());
     const rules = { stream, places: this.#places };
-    const checked = await checkPage({ ...page, file, passId: this.#passId }, rules, clean, (rejects) => {
-      signal?.throwIfAborted();
-      addRejects(stage, this.#passId, rejects);
-    });
+    const checked = await checkPage(
+      { ...page, file, lines: fresh?.lines, passId: this.#passId },
+      rules,
+      clean,
+      (rejects) => {
+        signal?.throwIfAborted();
+        addRejects(stage, this.#passId, rejects);
+      },
+    );
     this.#counts.rejected += checked.rejected;
     this.#counts.rejectedValues += checked.rejectedValues;
     this.#counts.meant += checked.meant;
@@ -307,9 +311,9 @@ export class Loader {
   }
 }
 
-/** What is loaded of a page: its new records, or all. */
+/** What is loaded of a page: its new records, or all that its file in landing holds. */
 const partToLoad = (page: LandedPage): { readonly records: number; readonly bytes: number } =>
-  page.fresh?.file ?? page;
+  page.fresh?.file ?? heldBy(page);
 
 const bytesOf = (pages: readonly LandedPage[]): number =>
   pages.reduce((sum, page) => sum + partToLoad(page).bytes, 0);
