@@ -206,6 +206,18 @@ describe('a delta that a run left', () => {
     await expectRebuilt();
   });
 
+  it('is replayed after a run in between, as it was merged, whatever it holds', async () => {
+    await night(1, { keyframeDays: 0 });
+    refused.add(2);
+    now += DAY;
+    await expect(nightly(job({ keyframeDays: 0 }))).rejects.toThrow();
+    refused.clear();
+    // On the page that is landed after the window.
+    await hour(15, 99);
+    await night(0.1, { keyframeDays: 0 });
+    await expectRebuilt();
+  });
+
   it('is given up if its keyframe is gone', async () => {
     await night();
     refused.add('/api/archived-lots');
@@ -274,7 +286,9 @@ it('a delta whose list of unchanged records is damaged is not replayed in part',
   writeFileSync(path, bytes);
   await expect(rebuild(job())).rejects.toMatchObject({ message: expect.stringContaining(path) });
   truncateSync(path, statSync(path).size - 16);
-  await expect(rebuild(job())).rejects.toMatchObject({ message: expect.stringContaining('has 4 of its 5 pages') });
+  await expect(rebuild(job())).rejects.toMatchObject({
+    message: expect.stringContaining('has 4 of its 5 pages'),
+  });
 });
 
 it('a night that goes on from an older snapshot lands every record, since landing has later passes', async () => {

@@ -79,25 +79,27 @@ export function landedHashes(passes: readonly Pass[]): BigUint64Array {
   return all.sort();
 }
 
-/**
- * Compares the pages of passes with their checksums. Notes in `pass.json` which passes are damaged, so that the next full pass
- * does not build on them, and takes the note away from the others.
- * @returns the damaged pages
- */
-export async function checkPages(
-  passes: readonly Pass[],
-  now: Date,
-  signal: AbortSignal,
-): Promise<(DamagedPage & { readonly pass: Pass })[]> {
-  const damaged: (DamagedPage & { readonly pass: Pass })[] = [];
-  for (const pass of passes) {
-    const found = await damagedPages(pass, signal);
-    const isNoted = pass.record.damaged_at !== null;
-    if (found.length > 0 !== isNoted)
-      changePass(pass.folder, { damaged_at: isNoted ? null : now.toISOString() });
-    damaged.push(...found.map((page) => ({ ...page, pass })));
-  }
+/** A damaged page with its pass. */
+export type DamagedPageOf = DamagedPage & { readonly pass: Pass };
+
+/** Compares the pages of passes with their checksums. Returns the damaged ones. */
+export async function checkPages(passes: readonly Pass[], signal: AbortSignal): Promise<DamagedPageOf[]> {
+  const damaged: DamagedPageOf[] = [];
+  for (const pass of passes)
+    damaged.push(...(await damagedPages(pass, signal)).map((page) => ({ ...page, pass })));
   return damaged;
+}
+
+/**
+ * Notes which of the checked passes are damaged, so that no full pass builds on them, and takes the note away from the others.
+ * Throws LAND_FAILED.
+ */
+export function noteDamage(checked: readonly Pass[], damaged: readonly DamagedPageOf[], now: Date): void {
+  for (const pass of checked) {
+    const isDamaged = damaged.some((page) => page.pass === pass);
+    if (isDamaged === (pass.record.damaged_at === null))
+      changePass(pass.folder, { damaged_at: isDamaged ? now.toISOString() : null });
+  }
 }
 
 /** A delta that cannot be replayed, and the passes of its group that landing lacks. */

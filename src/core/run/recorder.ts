@@ -15,7 +15,7 @@ import {
   unresolvedRuns,
   writeRun,
 } from '../lake/run-records.js';
-import { newId } from '../land/pass.js';
+import { leftOutOf, newId } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import type { TestFailures } from '../model/data-tests.js';
 import type { TableChange } from '../reconcile/merge-staged.js';
@@ -195,6 +195,10 @@ export function openRecorder({
     },
     loaded(pass) {
       record.records += pass.record.records;
+      if (pass.record.form !== null) {
+        const leftOut = leftOutOf(pass.record);
+        progress({ landed: pass.record.records - leftOut, left_out: leftOut });
+      }
       record.loaded += pass.loaded;
       record.rejected += pass.rejected;
       record.rejected_values += pass.rejectedValues;

@@ -9,7 +9,7 @@ import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
 import { systemTables } from '../lake/tables.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
-import { brokenDeltas, checkPages } from '../land/group.js';
+import { brokenDeltas, checkPages, noteDamage } from '../land/group.js';
 import type { LandedPage } from '../land/page.js';
 import { findPasses, isWhole, leftOutOf, type Pass, type UnreadablePass } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
@@ -79,16 +79,22 @@ function leaveOut(
   );
 }
 
-/** Sealed passes by the run that used them, oldest first. */
+/**
+ * Sealed passes by the run that used them, in the order in which the runs merged them: a run may go on with a pass that began
+ * before another run merged its own.
+ */
 function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
   const byRun = new Map<string, Pass[]>();
   for (const pass of replayable(job, known))
     byRun.set(pass.record.run_id, [...(byRun.get(pass.record.run_id) ?? []), pass]);
-  const started = (passes: readonly Pass[]): string =>
-    passes.map((pass) => pass.record.started_at).sort()[0] ?? '';
+  const ended = (passes: readonly Pass[]): string =>
+    passes
+      .map(({ record }) => record.ended_at ?? record.started_at)
+      .sort()
+      .at(-1) ?? '';
   return [...byRun]
     .map(([runId, passes]) => ({ runId, passes }))
-    .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
+    .sort((a, b) => (ended(a.passes) < ended(b.passes) ? -1 : 1));
 }
 
 /** The passes from which the lake is made again. */
@@ -125,7 +131,8 @@ function replayable(job: Job, known: ReadonlySet<string> | undefined): Pass[] {
 async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void> {
   job.reporter.step('check', 'the pages of landing against their checksums');
   const passes = nights.flatMap((night) => night.passes);
-  const found = await checkPages(passes, job.now(), job.signal);
+  const found = await checkPages(passes, job.signal);
+  noteDamage(passes, found, job.now());
   if (found.length === 0) return;
   const damaged = found.map(({ changed }) => changed);
   const bad = new Set(found.map(({ pass }) => pass));
