@@ -19,10 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Records by a text such as `1a 2b`: an id and a letter of its content; `-` for a record without an id. */
 const recordsOf = (text: string): object[] =>
-  text.split(' ').flatMap((word) => {
-    if (word === '') return [];
-    return word === '-' ? [{ vin: 'none' }] : [{ id: Number(word[0]), vin: word[1] }];
-  });
+  text.split(' ').map((word) => (word === '-' ? { vin: 'none' } : { id: Number(word[0]), vin: word[1] }));
 
 /** Lands a page of records in a new pass. */
 async function land(records: readonly object[], comparison?: Comparison, mostRecordBytes?: number) {
