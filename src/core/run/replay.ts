@@ -167,10 +167,21 @@ export async function replay(
   const own: Job = { ...job, stage };
   const passes: LoadedPass[] = [];
   for (const pass of night.passes) passes.push(await load(own, pass, replayedPages(job, pass)));
-  const startedAt = passes[0]?.record.started_at ?? job.startedAt.toISOString();
+  const startedAt = startOf(night) ?? job.startedAt.toISOString();
   // The shrink guard decided in that night.
   const given = { target, base, runId, startedAt, allowShrink: true };
   return { ...(await mergeNight(own, passes, given)), passes };
+}
+
+/**
+ * When the run of a night began, as far as rules depend on it: not before the end of its first pass if it went on with the
+ * pass of an earlier run, since another run may have seen vehicles in between; otherwise with the pass.
+ */
+function startOf({ runId, passes: [first] }: Night): string | undefined {
+  if (first === undefined) return undefined;
+  const { pass_id, started_at, ended_at } = first.record;
+  const secondIn = (id: string): string => id.replace(/-.*/, '');
+  return secondIn(pass_id) < secondIn(runId) ? (ended_at ?? started_at) : started_at;
 }
 
 /** Yields the landed pages of a pass, and reports them. */
