@@ -15,7 +15,15 @@ import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { ConfigInput } from '../../src/base/config/config.js';
+import { openTemporarySession } from '../../src/base/duck/session.js';
+import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum.js';
+import { verifyLanding } from '../../src/beyond/keep/verify-landing.js';
+import { pullLanding, pushLanding } from '../../src/beyond/mirror/landing.js';
+import { summarize } from '../../src/cli/summary.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
+import type { RunResult } from '../../src/core/run/publish.js';
 import { createWorld } from '../../src/sandbox/index.js';
+import { memoryStore } from '../mirror/memory-store.js';
 import { firstLot, recordsOf, vehicleAt } from '../served.js';
 import {
   configFor,
@@ -85,9 +93,9 @@ const bid = (index: number, value: number): void => {
   feed[index] = withBid(index, value);
 };
 
-async function night(days = 1, more: ConfigInput = {}): Promise<void> {
+async function night(days = 1, more: ConfigInput = {}): Promise<RunResult> {
   now += days * DAY;
-  await nightly(job(more));
+  return nightly(job(more));
 }
 
 async function hour(index: number, value: number): Promise<void> {
@@ -99,6 +107,8 @@ async function hour(index: number, value: number): Promise<void> {
 
 const cars = () => join(folder.path, 'landing', 'cars');
 const ids = () => readdirSync(cars()).sort();
+const followed = () =>
+  verifyLanding(join(folder.path, 'landing'), new Date(now), new AbortController().signal);
 const passOf = (id = '') => JSON.parse(readFileSync(join(cars(), id, 'pass.json'), 'utf8'));
 const told = () =>
   ids().map((id) => `${passOf(id).kind} ${passOf(id).form} ${passOf(id).landed}/${passOf(id).records}`);
@@ -259,6 +269,24 @@ describe('a keyframe', () => {
     const failed = { code: 'LAND_FAILED', message: expect.stringContaining(`the deltas ${ids()[1]} cannot`) };
     await expect(rebuild(job())).rejects.toMatchObject(failed);
     expect(passOf(ids()[0]).damaged_at).toBe(new Date(now).toISOString());
+    const [first = '', second = ''] = ids();
+    expect(await followed()).toEqual({
+      ...{ deltas: 1, noted: true },
+      problems: [
+        {
+          ...{ pass_id: first, problem: `not as it was landed: ${path}` },
+          lost: { deltas: [second], since: passOf(second).started_at, landed: 0, left_out: records.length },
+        },
+      ],
+    });
+    bytes[middle] = ~(bytes[middle] ?? 0) & 0xff;
+    writeFileSync(path, bytes);
+    expect(await followed()).toEqual({ deltas: 1, noted: true, problems: [] });
+    expect(passOf(first).damaged_at).toBeNull();
+    truncateSync(path, 10);
+    expect((await followed()).problems).toMatchObject([
+      { problem: expect.stringContaining('has 4 of its 5 pages') },
+    ]);
     await night(0.1);
     expect(passOf(ids()[2])).toMatchObject({ form: 'keyframe', landed: records.length });
   });
@@ -274,6 +302,57 @@ describe('a keyframe', () => {
     const before = rowsOf(await readLake(folder.path), 'lots');
     await rebuild(job());
     expect(rowsOf(await readLake(folder.path), 'lots')).toEqual(before);
+  });
+});
+
+it('a vacuum removes whole groups, and the rest is rebuilt', async () => {
+  for (const day of [0, 1, 2, 3, 4]) {
+    bid(day, 1000 + day);
+    await night();
+  }
+  const { connection, close } = await openTemporarySession({ memory: '500MB', threads: 1 }).then(
+    ({ session, ...opened }) => ({ connection: session.connection, ...opened }),
+  );
+  const layout = layoutOf(folder.path);
+  const before = ids();
+  const retention = { keepSnapshots: 1, keepDays: 0, keepPasses: 1 };
+  const plan = await planVacuum(connection, layout, retention).finally(close);
+  expect(plan.staying).toEqual([join('landing', 'cars', before[3] ?? '')]);
+  await executeVacuum(layout, plan, new AbortController().signal);
+  expect(ids()).toEqual(before.slice(3));
+  const lots = rowsOf(await readLake(folder.path), 'lots');
+  await rebuild(job());
+  expect(rowsOf(await readLake(folder.path), 'lots')).toEqual(lots);
+});
+
+it('landing that a mirror gives back is rebuilt', async () => {
+  for (const day of [0, 1, 2]) {
+    bid(day, 1000 + day);
+    await night();
+  }
+  const store = memoryStore();
+  await pushLanding(join(folder.path, 'landing'), store);
+  const elsewhere = temporaryFolder();
+  await pullLanding(join(elsewhere.path, 'landing'), store);
+  await rebuild(job({ output: elsewhere.path }));
+  const [there, here] = [await readLake(elsewhere.path), await readLake(folder.path)];
+  for (const table of ['vehicles', 'lots', 'prices', 'lot_changes', 'sightings'])
+    expect(rowsOf(there, table), table).toEqual(rowsOf(here, table));
+  elsewhere.remove();
+});
+
+it('the summary and the record of a run say how many records were landed', async () => {
+  await night();
+  bid(1, 12);
+  const result = await night();
+  const said = `cars ${records.length} (1 landed, ${records.length - 1} as before)`;
+  expect(summarize(result, { cwd: '/', called: 'lotlake', length: 'short' })).toContain(said);
+  const run = JSON.parse(readFileSync(join(folder.path, 'runs', result.runId, 'run.json'), 'utf8'));
+  const extracted = run.stages.find((stage: { name: string }) => stage.name === 'extract');
+  expect(extracted.counts).toMatchObject({
+    records: records.length,
+    landed: 1,
+    left_out: records.length - 1,
   });
 });
 
