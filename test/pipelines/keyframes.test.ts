@@ -19,6 +19,7 @@ import { openTemporarySession } from '../../src/base/duck/session.js';
 import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum.js';
 import { verifyLanding } from '../../src/beyond/keep/verify-landing.js';
 import { pullLanding, pushLanding } from '../../src/beyond/mirror/landing.js';
+import { checkLanding } from '../../src/cli/doctor/local.js';
 import { summarize } from '../../src/cli/summary.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import type { RunResult } from '../../src/core/run/publish.js';
@@ -188,6 +189,7 @@ describe('a full pass', () => {
     ]);
     await expectRebuilt();
     await night(0.5);
+    expect(told().at(-1)).toContain('full delta');
     await expectRebuilt();
   });
 });
@@ -253,6 +255,10 @@ describe('a keyframe', () => {
     renameSync(join(cars(), ids()[0] ?? ''), join(folder.path, 'aside'));
     await rebuild(job());
     expect(warnings.filter((text) => text.includes('is left out: it is a delta'))).toHaveLength(2);
+    expect(checkLanding(job().config).text).toContain('a rebuild can no longer replay 2 deltas since');
+    expect((await followed()).problems).toMatchObject([
+      { records: null, lost: { deltas: [expect.any(String), expect.any(String)] } },
+    ]);
     expect(rowsOf(await readLake(folder.path), 'lots')).toHaveLength(before.length);
     await night(0.1);
     expect(told().at(-1)).toBe(`full keyframe ${records.length}/${records.length}`);
@@ -274,7 +280,7 @@ describe('a keyframe', () => {
       ...{ deltas: 1, noted: true },
       problems: [
         {
-          ...{ pass_id: first, problem: `not as it was landed: ${path}` },
+          ...{ pass_id: first, problem: `not as it was landed: ${path}`, records: records.length },
           lost: { deltas: [second], since: passOf(second).started_at, landed: 0, left_out: records.length },
         },
       ],

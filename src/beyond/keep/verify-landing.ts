@@ -3,10 +3,12 @@ import { type BrokenDelta, brokenDeltas, checkPages, noteDamage } from '../../co
 import { findPasses, isWhole, leftOutOf, type Pass } from '../../core/land/pass.js';
 
 /** A pass over `/cars` that deltas build on, and that landing lacks or has otherwise than it was landed. */
-export interface LandingProblem {
+interface LandingProblem {
   readonly pass_id: string;
   readonly problem: string;
-  /** What a rebuild can no longer replay because of it. */
+  /** Records that the pass has landed; null if it is not there. */
+  readonly records: number | null;
+  /** What else a rebuild can no longer replay because of it. */
   readonly lost: {
     /** Deltas, each of them the full pass of a night. */
     readonly deltas: readonly string[];
@@ -58,15 +60,15 @@ export async function verifyLanding(landing: string, now: Date, signal: AbortSig
   const isSound = ({ record }: Pass): boolean => !problems.has(record.pass_id);
   const broken = [
     ...brokenDeltas(checked.filter(isSound)),
-    ...deltas.filter((pass) => !isSound(pass)).map((pass) => ({ pass, lacking: [pass.record.pass_id] })),
+    ...deltas.filter((pass) => !isSound(pass)).map((pass) => ({ pass, lacking: [] })),
   ];
   return {
     deltas: deltas.length,
-    problems: [...problems].map(([pass_id, problem]) => ({
-      pass_id,
-      problem,
-      lost: lostBy(pass_id, broken),
-    })),
+    problems: [...problems].map(([pass_id, problem]) => {
+      const record = checked.find((pass) => pass.record.pass_id === pass_id)?.record;
+      const records = record === undefined ? null : record.records - leftOutOf(record);
+      return { pass_id, problem, records, lost: lostBy(pass_id, broken) };
+    }),
     noted: isNoted(() => noteDamage(checked, damaged, now)),
   };
 }
@@ -75,7 +77,7 @@ export async function verifyLanding(landing: string, now: Date, signal: AbortSig
 function lostBy(pass_id: string, broken: readonly BrokenDelta[]): LandingProblem['lost'] {
   const lost = broken
     .map(({ pass }) => pass.record)
-    .filter((record) => record.pass_id === pass_id || record.group.includes(pass_id))
+    .filter((record) => record.group.includes(pass_id))
     .sort((a, b) => (a.started_at < b.started_at ? -1 : 1));
   const leftOut = lost.reduce((sum, record) => sum + leftOutOf(record), 0);
   const records = lost.reduce((sum, record) => sum + record.records, 0);

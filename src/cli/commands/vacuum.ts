@@ -86,7 +86,7 @@ function text({ removals, unreadable, staying, freed, kept }: VacuumPlan, dryRun
     removals.length === 0 ? 'nothing to remove' : fittedGrid(['folder', '>size', '>frees', 'why'], table),
     ...unreadable.map(({ path, reason }) => `left as it is: ${path}: ${printable(reason)}`),
     staying.length > 0 &&
-      `stays past retention: ${staying[0]} and ${counted(staying.length - 1, 'pass', 'passes')} after it, since a delta that is kept builds on them`,
+      `stays past retention: ${staying[0]}${staying.length === 1 ? '' : ` and ${counted(staying.length - 1, 'pass', 'passes')} after it`}, since a delta that is kept builds on it`,
     `frees ${megabytes(freed)} (${freed} bytes); stays: ${kept.snapshots} snapshots, ${kept.passes} passes`,
     dryRun && 'dry run: nothing was removed',
   ];

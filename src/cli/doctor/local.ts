@@ -173,7 +173,7 @@ export function checkLanding({ output }: Config): Finding {
   if (unreadable.length === 0 && broken.length === 0) return { text };
   if (unreadable.length === 0)
     return {
-      text: `${text}; a rebuild can no longer replay ${counted(broken.length, 'delta')} since ${broken.map(({ pass }) => pass.record.started_at).sort()[0]}, since ${broken[0]?.lacking[0]} is missing or damaged`,
+      text: `${text}; a rebuild can no longer replay ${counted(broken.length, 'delta')} since ${broken.map(({ pass }) => pass.record.started_at).sort()[0]}, because ${broken[0]?.lacking[0]} is missing or damaged`,
       hint: 'lotlake verify names what is wrong; bring the files back from a copy, if there is one; the next full pass lands every record',
     };
   return {

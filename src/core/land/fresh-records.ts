@@ -15,7 +15,7 @@ export interface FreshRecords {
 }
 
 /** A file of the run with the new records of a page. */
-export interface FreshFile {
+interface FreshFile {
   readonly path: string;
   readonly records: number;
   /** Size of the file. */
