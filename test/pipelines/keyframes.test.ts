@@ -154,6 +154,20 @@ describe('a full pass', () => {
     expect(await told()).toHaveLength(5);
   });
 
+  it('lands the records with bad values again, and not the others of their page', async () => {
+    const broken = { ...vehicleAt(records, 3), year: 'no year', engine: [] } as unknown as Vehicle;
+    feed[3] = broken;
+    feed[4] = { ...vehicleAt(records, 4), engine: [] } as unknown as Vehicle;
+    for (const _ of [1, 2]) await night();
+    expect(told()[1]).toBe(`full delta 1/${records.length}`);
+    const before = rowsOf(await readLake(folder.path), 'rejects');
+    expect(before.map(({ record_id, position }) => [record_id, position])).toEqual([
+      [String(broken.id), 3],
+      [String(broken.id), 0],
+    ]);
+    await expectRebuilt();
+  });
+
   it('lands every record if keyframeDays is 0', async () => {
     for (const _ of [1, 2]) await night(1, { keyframeDays: 0 });
     expect(told()).toEqual([1, 2].map(() => `full keyframe ${records.length}/${records.length}`));

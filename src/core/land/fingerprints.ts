@@ -61,10 +61,10 @@ export class Fingerprints {
     this.#length += ids.length;
   }
 
-  /** The same vehicles without known hashes: `sorted` leaves them out. */
-  unknown(): Fingerprints {
+  /** The same vehicles, some of them without known hashes: `sorted` leaves those out. */
+  unknownWhere(isUnknown: (id: number) => boolean): Fingerprints {
     const out = new Fingerprints();
-    for (const id of this.ids) out.add(id, UNKNOWN);
+    for (const [i, id] of this.ids.entries()) out.add(id, isUnknown(id) ? UNKNOWN : (this.#hashes[i] ?? 0n));
     return out;
   }
 

@@ -6,7 +6,7 @@ import { Fingerprints } from './fingerprints.js';
 
 /** What a page of vehicles brings that the lake does not have. */
 export interface FreshRecords {
-  /** Fingerprints of the records that are loaded. */
+  /** Fingerprints of the records that are to be loaded. */
   readonly prints: Fingerprints;
   /** Ids of the vehicles whose records the lake has already. */
   readonly unchanged: readonly number[];
@@ -106,11 +106,8 @@ export class FreshLines {
     return position - this.#gaps.filter((gap) => gap < position).length;
   }
 
-  /**
-   * Ends the page. If it does not fit the contract, what the lake gets of its new records may not be these records, so that
-   * their fingerprints are unknown. A known record fitted when it was loaded.
-   */
-  end(fits: boolean): FreshRecords {
+  /** Ends the page. */
+  end(): FreshRecords {
     this.#close();
     const file = {
       path: this.path,
@@ -118,7 +115,7 @@ export class FreshLines {
       bytes: this.#bytes,
       lines: this.#lines,
     };
-    return { prints: fits ? this.#fresh : this.#fresh.unknown(), unchanged: this.#unchanged, file };
+    return { prints: this.#fresh, unchanged: this.#unchanged, file };
   }
 
   discard(): void {

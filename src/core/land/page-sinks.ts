@@ -80,7 +80,7 @@ function createSink(
         ...page,
         // For an ascending list, the first and last id show whether a page has new records.
         ...(ascending ? {} : { ids: scan.ids }),
-        fresh: seen?.end(page.fits),
+        fresh: seen?.end(),
       };
     },
   };

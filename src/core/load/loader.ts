@@ -141,7 +141,7 @@ export class Loader {
     this.#drift.learn(page);
     this.#lists.set(page.seq, page.list);
     if (page.fresh !== undefined) {
-      this.#prints.push(page.fresh.prints);
+      if (page.fits) this.#prints.push(page.fresh.prints);
       this.#unchangedIds.set(page.seq, page.fresh.unchanged);
     }
     const toLoad = partToLoad(page);
@@ -245,15 +245,14 @@ export class Loader {
     const clean = join(stage, `clean-${stream.name}-${this.#passId}-${seq}.ndjson`);
     this.#places ??= columnPlaces(stream, schemas.values());
     const rules = { stream, places: this.#places };
-    const checked = await checkPage(
-      { ...page, file, lines: fresh?.lines, passId: this.#passId },
-      rules,
-      clean,
-      (rejects) => {
-        signal?.throwIfAborted();
-        addRejects(stage, this.#passId, rejects);
-      },
-    );
+    const rejected = new Set<string | null>();
+    const place = { ...page, file, lines: fresh?.lines, passId: this.#passId };
+    const checked = await checkPage(place, rules, clean, (rejects) => {
+      signal?.throwIfAborted();
+      for (const { record_id } of rejects) rejected.add(record_id);
+      addRejects(stage, this.#passId, rejects);
+    });
+    if (page.fresh !== undefined) this.#prints.push(loadedPrints(page, page.fresh.prints, rejected));
     this.#counts.rejected += checked.rejected;
     this.#counts.rejectedValues += checked.rejectedValues;
     this.#counts.meant += checked.meant;
@@ -309,6 +308,20 @@ export class Loader {
       hint: `the last snapshot stays current and the pages stay in ${this.options.pass.folder}; run the same command again`,
     });
   }
+}
+
+/**
+ * The fingerprints of the records of a page that does not fit the contract. What the lake has of a record with a rejected value
+ * is not that record, so that its fingerprint is unknown; so is that of every record if not all can be told apart by their ids.
+ * @param rejected ids of the records with rejects
+ */
+function loadedPrints(
+  { irregular }: LandedPage,
+  prints: Fingerprints,
+  rejected: ReadonlySet<string | null>,
+): Fingerprints {
+  const ids = new Set([...rejected].map((id) => (id === null ? Number.NaN : Number(id))));
+  return prints.unknownWhere((id) => irregular || ids.has(Number.NaN) || ids.has(id));
 }
 
 /** What is loaded of a page: its new records, or all that its file in landing holds. */

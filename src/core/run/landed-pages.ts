@@ -21,10 +21,10 @@ export async function* landedPages(job: Job, pass: Pass): AsyncGenerator<LandedP
 }
 
 /** The fingerprints of the records in the file of a landed page, all of which are loaded, and the ids of the others. */
-function freshOf({ folder }: Pass, { prints: place, fits }: LandedPage): LandedPage['fresh'] {
+function freshOf({ folder }: Pass, { prints: place }: LandedPage): LandedPage['fresh'] {
   if (place === undefined) return undefined;
   const [leftOut, prints] = printsOfPage(folder, place);
-  return { prints: fits ? prints : prints.unknown(), unchanged: [...leftOut.ids] };
+  return { prints, unchanged: [...leftOut.ids] };
 }
 
 /**
