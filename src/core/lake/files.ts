@@ -182,11 +182,19 @@ export const filesOf = (snapshot: string, name: string): string => `${snapshot}/
 export const readParquet = (files: string, partitioned: boolean, more = ''): string =>
   `read_parquet(${files}, hive_partitioning = ${partitioned}${more})`;
 
-/** A relation over files of a snapshot, with the partition columns in their types. */
-export function filesRelation(snapshot: string, files: readonly LakeFile[], partitioned: boolean): string {
+/**
+ * A relation over files of a snapshot, with the partition columns in their types. All files of a table have the same columns.
+ * @param named whether each row has the path of its file as `filename`
+ */
+export function filesRelation(
+  snapshot: string,
+  files: readonly LakeFile[],
+  partitioned: boolean,
+  named = false,
+): string {
   const paths = literals(files.map((file) => join(snapshot, file.path)));
   const hive = partitioned && files.some((file) => partitionOf(file) !== '');
-  return readParquet(paths, hive, ', union_by_name = true');
+  return readParquet(paths, hive, named ? ', filename = true' : '');
 }
 
 /** A relation over a whole table of a snapshot by glob, as any reader would write it. */

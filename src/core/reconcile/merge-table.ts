@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../../base/config/kill-point.js';
 import { identifier, literal, rows, sameKey } from '../../base/duck/session.js';
-import { fileSizes, linkFile, partitionOf } from '../lake/files.js';
+import { fileSizes, filesRelation, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import { baseRelation, isInMemory, type MergeContext } from './relations.js';
+import { baseRelation, castColumns, isInMemory, type MergeContext } from './relations.js';
 import { ruleOf } from './rules.js';
 import { isSameShape, type RowsSql, writeEmpty, writeRows } from './write.js';
 
@@ -82,8 +82,9 @@ async function compareRows(
   const hash = `hash(${hashed.join(', ')})`;
   const [domain, month] = table.partition === undefined ? ["''", "''"] : ['_domain', '_month'];
   const owner = ownerOf(schema);
+  await connection.run(`create or replace temp view delivering_owners as ${owner.delivering}`);
+  const old = oldRelation(context, schema, await filesOfDelivered(context, schema, relation, owner.id));
   await connection.run(`
-    create or replace temp view delivering_owners as ${owner.delivering};
     create or replace temp view compared as
     with new_rows as (
       select ${key}, ${hash} as _new_hash, ${NOTE} as _new_note, ${domain} as _new_domain, ${month} as _new_month
@@ -92,7 +93,7 @@ async function compareRows(
     old_rows as (
       select ${key}, ${hash} as _old_hash, ${NOTE} as _old_note, ${domain} as _old_domain, ${month} as _old_month, first_seen_at,
         ${table.gone === 'mark' ? 'gone_at is not null' : 'false'} as _was_gone, ${owner.id} as _owner_id, ${owner.source} as _source_id
-      from base.${table.name}
+      from ${old}
     )
     -- a join and no grouping of both, which would hold the old rows of a large table in memory
     select ${keys.map((name) => `coalesce(n.${name}, o.${name}) as ${name}`).join(', ')},
@@ -124,6 +125,37 @@ async function compareRows(
     /** Whether some row differs only in the names of its rejected values. */
     isNoted: countOf('noted') > 0,
   };
+}
+
+/**
+ * The files of a table in the last snapshot with a row that may change: its key came, or its owner came with the list of this
+ * table. Rows in other files stay as they are, so that only their keys are read. Needs `delivering_owners`.
+ * @param owner SQL of the owner of an old row
+ */
+async function filesOfDelivered(
+  context: MergeContext,
+  { table, columns }: TableSchema,
+  relation: string,
+  owner: string,
+): Promise<readonly LakeFile[]> {
+  const { connection, base } = context;
+  const stored = base?.manifest.tables[table.name];
+  if (base === undefined || stored === undefined) return [];
+  const files = stored.files.filter(({ rows }) => rows > 0);
+  if (files.length < 2 || isInMemory(context, table.name)) return files;
+  const known = new Set(stored.columns.map(({ name }) => name));
+  const keys = columns.filter(({ name }) => table.key.includes(name));
+  const old = (selected: string): string =>
+    `(select filename as file, ${selected} from ${filesRelation(base.folder, files, stored.partitioned, true)})`;
+  // Two semi joins, since DuckDB skips row groups by the least and the largest value of each.
+  const found = await rows(
+    connection,
+    `select distinct file from ${old(`${owner} as owner_id`)} semi join delivering_owners using (owner_id)
+     union
+     select distinct file from ${old(castColumns(keys, known))} as o semi join ${relation} as n on ${sameKey(table.key, 'n', 'o')}`,
+  );
+  const touched = new Set(found.map(({ file }) => String(file)));
+  return files.filter(({ path }) => touched.has(join(base.folder, path)));
 }
 
 /**
