@@ -18,8 +18,10 @@ export interface NewRows {
   readonly compared: readonly Column[];
 }
 
-/** Numbers of rows of a table by what this run did to them. */
-export type TableCounts = Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
+/** Numbers of rows of a table by what this run did to them, and of old rows that it read to compare them. */
+export type TableCounts = Readonly<
+  Record<'inserted' | 'updated' | 'unchanged' | 'gone' | 'compared', number>
+>;
 
 /**
  * Merges new rows into a table of the new snapshot: partitions without a change are linked, the others are written
@@ -37,7 +39,7 @@ export async function mergeTable(
   const { counts, changed, isNoted } =
     given === undefined
       ? {
-          counts: { inserted: 0, updated: 0, gone: 0, unchanged: oldRows },
+          counts: { inserted: 0, updated: 0, gone: 0, unchanged: oldRows, compared: 0 },
           changed: new Set<string>(),
           isNoted: false,
         }
@@ -83,7 +85,8 @@ async function compareRows(
   const [domain, month] = table.partition === undefined ? ["''", "''"] : ['_domain', '_month'];
   const owner = ownerOf(schema);
   await connection.run(`create or replace temp view delivering_owners as ${owner.delivering}`);
-  const old = oldRelation(context, schema, await filesOfDelivered(context, schema, relation, owner.id));
+  const files = await filesOfDelivered(context, schema, relation, owner.id);
+  const old = oldRelation(context, schema, files);
   await connection.run(`
     create or replace temp view compared as
     with new_rows as (
@@ -119,7 +122,10 @@ async function compareRows(
   const [inserted, updated, gone] = [countOf('inserted'), countOf('updated'), countOf('gone')];
   killPoint('reconcile.table-compared');
   return {
-    counts: { inserted, updated, gone, unchanged: oldRows - updated - gone },
+    counts: {
+      ...{ inserted, updated, gone, unchanged: oldRows - updated - gone },
+      compared: files.reduce((sum, file) => sum + file.rows, 0),
+    },
     /** Folders of the partitions that changed; empty text for an unpartitioned table. */
     changed,
     /** Whether some row differs only in the names of its rejected values. */
@@ -245,7 +251,7 @@ async function writeFirst(context: MergeContext, schema: TableSchema, fresh: New
     `select ${columns}${partition} from (from ${fresh.relation} where ${condition}) as n`;
   const inserted = await writeRows(context, schema, sql);
   await linkFiles(context, schema, []);
-  return { inserted, updated: 0, unchanged: 0, gone: 0 };
+  return { inserted, updated: 0, unchanged: 0, gone: 0, compared: 0 };
 }
 
 /** Links the files of a table that are kept. If the table has no file at all, writes an empty one. */
