@@ -171,6 +171,7 @@ function rejectsAndDrift(result: RunResult): string[] {
           `  ${d.path} (${d.kinds.join('/')}, first in record ${d.position} of page ${d.page} of ${d.pass_id}${d.kept ? '' : ', kept in landing only'})`,
       ),
     `changes of lots: ${count(result.lotChanges)}`,
+    `stored rows: ${count(sumOf(Object.values(result.counts), ({ compared }) => compared))} compared of ${count(sumOf(result.balance.tables, ({ before }) => before))}`,
     `files: ${count(writtenFiles)} written (${megabytes(writtenBytes)}), ${count(linkedFiles)} linked (${megabytes(linkedBytes)})`,
   ];
 }

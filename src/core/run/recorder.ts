@@ -18,7 +18,7 @@ import {
 import { leftOutOf, newId } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import type { TestFailures } from '../model/data-tests.js';
-import type { TableChange } from '../reconcile/merge-staged.js';
+import { storedBefore, type TableChange } from '../reconcile/merge-staged.js';
 import type { Observers } from './beside.js';
 import { describeError } from './describe-error.js';
 
@@ -211,7 +211,11 @@ export function openRecorder({
       );
       record.counts = Object.fromEntries(numbers);
       const sum = (member: 'inserted' | 'updated' | 'gone') => sumOf(numbers, ([, change]) => change[member]);
-      progress({ inserted: sum('inserted'), updated: sum('updated'), gone: sum('gone') });
+      const all = Object.values(counts);
+      progress({
+        ...{ inserted: sum('inserted'), updated: sum('updated'), gone: sum('gone') },
+        ...{ compared: sumOf(all, ({ compared }) => compared), stored: sumOf(all, storedBefore) },
+      });
       const failing = unresolvedRuns(before);
       const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
       record.held = failing
