@@ -95,7 +95,8 @@ describe('a record that is too large to be loaded', () => {
     const rejects =
       "select * exclude (pass_id, run_id) from '$lake/rejects/*.parquet' order by page, position";
     const found = await query(rejects);
-    const place = { stream: 'cars', list: '', position: 5, path: '', table_name: null };
+    // The second night is a delta, whose files begin with these records.
+    const place = { stream: 'cars', list: '', position: 0, path: '', table_name: null };
     const expected = `a record of at most ${MOST_RECORD_BYTES} bytes`;
     expect(found).toMatchObject([
       { ...place, page: 1, record_id: String(ids[5]), expected },
