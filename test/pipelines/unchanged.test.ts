@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { saveLookup } from '../../pipelines/lookup.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
+import type { ConfigInput } from '../../src/base/config/config.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { firstLot, recordsOf, vehicleAt } from '../served.js';
@@ -46,16 +47,16 @@ afterEach(async () => {
   folder.remove();
 });
 
-const job = () => {
-  const config = configFor(service.url, folder.path, { allowShrink: true });
+const job = (more: ConfigInput = {}) => {
+  const config = configFor(service.url, folder.path, { allowShrink: true, ...more });
   return { ...WITHOUT_MARTS, config, reporter: silentReporter(), now: () => new Date(now) };
 };
 const at = (ms: number): string => new Date(ms).toISOString();
 
 /** Runs a night. Returns how many records of the feed were unchanged. */
-async function night(hours = 24): Promise<number | undefined> {
+async function night(hours = 24, more: ConfigInput = {}): Promise<number | undefined> {
   now += hours * 3_600_000;
-  const { balance } = await nightly(job());
+  const { balance } = await nightly(job(more));
   return balance.streams.find(({ stream }) => stream === 'cars')?.unchanged;
 }
 
@@ -155,7 +156,7 @@ describe('a record that comes unchanged', () => {
   it('is loaded again after a rebuild from a part of landing if the vehicle had left', async () => {
     await night();
     feed = others;
-    await night();
+    await night(24, { keyframeDays: 0 });
     const landing = join(folder.path, 'landing', 'cars');
     rmSync(join(landing, readdirSync(landing)[0] ?? ''), { recursive: true });
     await rebuild(job());

@@ -34,9 +34,13 @@ export interface Night {
 export async function landedNights(job: Job, carriers: readonly BaseState[]): Promise<readonly Night[]> {
   const nights = groupByRun(job, await publishedPasses(job, carriers));
   if (nights.length === 0)
-    throw new LotlakeError('LAND_FAILED', `there is no pass of a published run in ${job.layout.landing}`, {
-      hint: 'run lotlake run nightly first',
-    });
+    throw new LotlakeError(
+      'LAND_FAILED',
+      `there is no pass of a published run in ${job.layout.landing} that can be replayed`,
+      {
+        hint: 'the last snapshot stays current; run lotlake run nightly first, which lands every record',
+      },
+    );
   await assertUndamaged(job, nights);
   return nights;
 }
