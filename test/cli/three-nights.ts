@@ -24,7 +24,9 @@ export function threeNights() {
   let sandbox: Sandbox;
   const jobAt = (time: number) => {
     sandbox.setClock(new Date(time));
-    const config = configFor(sandbox.url, folder.path, { referenceDays: 1000, closingBudget: 5 });
+    // Each night is a keyframe, so that a vacuum can remove the first alone.
+    const settings = { referenceDays: 1000, closingBudget: 5, keyframeDays: 1 };
+    const config = configFor(sandbox.url, folder.path, settings);
     return { config, reporter: silentReporter(), now: () => new Date(time) };
   };
   beforeAll(async () => {

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 const job = () => ({
-  config: configFor(service.url, folder.path, { referenceDays: 1000, perPage: 1000 }),
+  config: configFor(service.url, folder.path, { referenceDays: 1000, perPage: 1000, keyframeDays: 0 }),
   reporter: silentReporter(),
   now: () => new Date(now),
 });
