@@ -152,7 +152,6 @@ async function writePasses(job: Job, context: MergeContext): Promise<void> {
   );
   const passes = [...loaded, ...abandoned].map(({ record: { request, drift, ...pass } }) => ({
     ...pass,
-    landed: pass.landed ?? pass.records,
     request: JSON.stringify(request),
     drift: JSON.stringify(drift),
   }));
