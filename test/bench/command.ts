@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../src/base/config/package-root.js';
 
-export const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
+export const CLI = join(packageRoot, 'dist', 'cli', 'main.js');
 const PRELOAD = fileURLToPath(new URL('./preload.js', import.meta.url));
 
 /** Milliseconds between two measurements of what a command has spilled. */

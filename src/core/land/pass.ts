@@ -7,10 +7,8 @@ import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { append, isLink, makeFolder, realPlace, replaceFile } from '../../base/config/owned.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import { checksumOf, syncFiles, unwritable, writing } from './files.js';
+import { ID } from './ids.js';
 import type { LandedPage } from './page.js';
-
-/** The form of {@link newId}. A name of another form in a lake is not lotlake's. */
-export const ID = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
 
 const passSchema = z.object({
   pass_id: z.string().regex(ID),

@@ -1,27 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
-import { literal, row } from '../../base/duck/session.js';
 import { fittedModel } from './model-files.js';
-
-/** A node of DuckDB's parse tree. */
-type SqlNode = Readonly<Record<string, unknown>>;
-
-/** DuckDB's parse tree of a text. Only a text of SELECT statements has one. */
-export interface SqlTree {
-  readonly error: boolean;
-  readonly error_type?: string;
-  readonly error_message?: string;
-  readonly statements?: readonly { readonly node: SqlNode }[];
-}
-
-/** Parses a text with DuckDB's own parser, which does not resolve names. */
-export async function treeOf(connection: DuckDBConnection, sql: string): Promise<SqlTree> {
-  const { tree } = await row(connection, `select json_serialize_sql(${literal(sql)}) as tree`);
-  return JSON.parse(String(tree));
-}
-
-/** The model with the settings of the run, which functions of the models read. */
-export const SETTINGS = 'dim_settings';
+import { namesIn, treeOf } from './tree.js';
 
 /**
  * Names of the tables and views that a SELECT reads, lower case, sorted, without its CTEs. They need not exist.
@@ -38,38 +18,6 @@ export async function referencesOf(
   }
   const names = namesIn(statements).map((name) => (name.startsWith('fit.') ? fittedModel() : name));
   return [...new Set(names)].sort();
-}
-
-/** The CTEs of a SELECT, in order. */
-interface CteMap {
-  readonly map: readonly { readonly key: string; readonly value: { readonly query: { node: SqlNode } } }[];
-}
-
-/**
- * The tables and views that a parsed text reads, some several times. A table of the database `fit` is `fit.<name>`.
- * @param ctes names of the CTEs that hide tables at this place
- */
-export function namesIn(tree: unknown, ctes: ReadonlySet<string> = new Set()): readonly string[] {
-  if (typeof tree !== 'object' || tree === null) return [];
-  const { cte_map, ...node }: SqlNode = { ...tree };
-  const found: string[] = [];
-  if (node.type === 'BASE_TABLE') {
-    const name = String(node.table_name).toLowerCase();
-    if (node.schema_name === 'fit') found.push(`fit.${name}`);
-    else if (node.schema_name !== '' || !ctes.has(name)) found.push(name);
-  }
-  // The function reads the table (sql/functions/enough.sql).
-  if (node.function_name === 'enough') found.push(SETTINGS);
-  let scope = ctes;
-  // Each CTE sees those before it, a recursive one also itself.
-  for (const { key, value } of (cte_map as CteMap | undefined)?.map ?? []) {
-    const query = value.query.node;
-    const next = new Set([...scope, key.toLowerCase()]);
-    found.push(...namesIn(query, query.type === 'RECURSIVE_CTE_NODE' ? next : scope));
-    scope = next;
-  }
-  for (const value of Object.values(node)) found.push(...namesIn(value, scope));
-  return found;
 }
 
 /** Adds to each SELECT the names that it reads, see {@link referencesOf}. */
