@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../src/base/config/package-root.js';
 
 export const CLI = join(packageRoot, 'dist', 'cli', 'main.js');
-const PRELOAD = fileURLToPath(new URL('./preload.js', import.meta.url));
+/** Loaded before a command to measure it. */
+export const PRELOAD: string = fileURLToPath(new URL('./preload.js', import.meta.url));
 
 /** Milliseconds between two measurements of what a command has spilled. */
 const LOOK_EVERY = 250;

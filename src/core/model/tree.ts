@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { literal, row } from '../../base/duck/session.js';
+import { literals, row } from '../../base/duck/session.js';
 
 /** A node of DuckDB's parse tree. */
 type SqlNode = Readonly<Record<string, unknown>>;
@@ -12,10 +12,22 @@ export interface SqlTree {
   readonly statements?: readonly { readonly node: SqlNode }[];
 }
 
-/** Parses a text with DuckDB's own parser, which does not resolve names. */
+/**
+ * Parses texts with DuckDB's own parser, which does not resolve names. One statement takes a third of the time of a
+ * statement for each text.
+ */
+export async function treesOf(connection: DuckDBConnection, texts: readonly string[]): Promise<SqlTree[]> {
+  const { trees } = await row(
+    connection,
+    `select list_transform(${literals(texts)}::varchar[], lambda sql: json_serialize_sql(sql)::varchar) as trees`,
+  );
+  return (trees as readonly string[]).map((tree) => JSON.parse(tree));
+}
+
+/** Parses one text as {@link treesOf} does. */
 export async function treeOf(connection: DuckDBConnection, sql: string): Promise<SqlTree> {
-  const { tree } = await row(connection, `select json_serialize_sql(${literal(sql)}) as tree`);
-  return JSON.parse(String(tree));
+  const [tree = { error: true }] = await treesOf(connection, [sql]);
+  return tree;
 }
 
 /** The model with the settings of the run, which functions of the models read. */
