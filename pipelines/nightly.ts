@@ -3,9 +3,9 @@ import { type JobOptions, runJob } from '../src/core/run/job.js';
 import { model } from '../src/core/run/model.js';
 import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
 import { reconcile } from '../src/core/run/reconcile.js';
+import { archiveRequest, CARS, minutesSince } from '../src/core/run/requested.js';
 import { stage } from '../src/core/run/stage.js';
 import { stageReference } from '../src/core/run/stage-reference.js';
-import { archiveRequest, CARS, minutesSince } from '../src/core/run/window.js';
 
 /** The nightly job: a full pass over the feed, the archive since the last night, the statistics; then publish. */
 export function nightly(options: JobOptions): Promise<RunResult> {

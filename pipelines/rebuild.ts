@@ -9,7 +9,7 @@ import { model } from '../src/core/run/model.js';
 import { publish, type RunResult } from '../src/core/run/publish.js';
 import { writeRuns } from '../src/core/run/reconcile.js';
 import { findCarriers, landedNights, type ReplayedNight, replay, sealNight } from '../src/core/run/replay.js';
-import { laterTimes, passTimes } from '../src/core/run/window.js';
+import { laterTimes, passTimes } from '../src/core/run/requested.js';
 
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and

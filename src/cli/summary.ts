@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { gridOf } from '../ask/query/table.js';
 import { count, counted, megabytes, sumOf } from '../base/config/printable.js';
+import { leftOutOf } from '../core/land/pass.js';
 import type { RunResult } from '../core/run/publish.js';
 import { type Lines, textOf } from './command.js';
 import { duration } from './progress-line.js';
@@ -55,7 +56,10 @@ const MAIN: readonly string[] = ['cars', 'archived_lots', 'statistics'];
 function records({ passes }: RunResult): Lines {
   const own = passes.map(({ record }) => record);
   const others = own.filter(({ stream }) => !MAIN.includes(stream));
-  const sum = (some: typeof own): string => count(sumOf(some, (pass) => pass.records));
+  const sum = (some: typeof own): string => {
+    const all = sumOf(some, (pass) => pass.records);
+    return count(all) + landedOf(all, sumOf(some, leftOutOf));
+  };
   const named = [
     ...MAIN.flatMap((stream) => {
       const some = own.filter((pass) => pass.stream === stream);
@@ -66,6 +70,10 @@ function records({ passes }: RunResult): Lines {
   const rest = named.slice(2).join(', ');
   return [`records: ${named.slice(0, 2).join(', ') || 'none'}`, rest !== '' && `  ${rest}`];
 }
+
+/** How many records were landed, if a delta left some out. */
+const landedOf = (records: number, leftOut: number): string =>
+  leftOut === 0 ? '' : ` (${count(records - leftOut)} landed, ${count(leftOut)} as before)`;
 
 function changed({ counts }: RunResult): string {
   const sum = (member: 'inserted' | 'updated' | 'gone'): string =>
@@ -147,7 +155,7 @@ function balance({ balance: { streams, tables } }: RunResult): string[] {
 function passes(result: RunResult): string[] {
   return result.passes.map(({ record }) => {
     const proof = record.reason === null ? '' : ` (proves ${record.complete ? 'not all' : 'no absence'})`;
-    return `${record.stream}: ${counted(record.records, 'record')} on ${counted(record.pages, 'page')}, ${megabytes(record.bytes)}${proof}`;
+    return `${record.stream}: ${counted(record.records, 'record')} on ${counted(record.pages, 'page')}, ${megabytes(record.bytes)}${landedOf(record.records, leftOutOf(record))}${proof}`;
   });
 }
 
@@ -163,6 +171,7 @@ function rejectsAndDrift(result: RunResult): string[] {
           `  ${d.path} (${d.kinds.join('/')}, first in record ${d.position} of page ${d.page} of ${d.pass_id}${d.kept ? '' : ', kept in landing only'})`,
       ),
     `changes of lots: ${count(result.lotChanges)}`,
+    `stored rows: ${count(sumOf(Object.values(result.counts), ({ compared }) => compared))} compared of ${count(sumOf(result.balance.tables, ({ before }) => before))}`,
     `files: ${count(writtenFiles)} written (${megabytes(writtenBytes)}), ${count(linkedFiles)} linked (${megabytes(linkedBytes)})`,
   ];
 }

@@ -12,12 +12,14 @@ import { growthOf, type ModelTimes, writeBudget } from './growth.js';
 import { BenchReport } from './report.js';
 import { serve } from './service.js';
 import { compareStarts } from './starts.js';
+import { addYears } from './years.js';
 
 const run = promisify(execFile);
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 
 const [size = '100000'] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const isLarge = process.argv.includes('--large');
+const isOfYears = process.argv.includes('--years');
 const vehicles = isLarge ? 500_000 : Number(size);
 const cache = join(packageRoot, '.bench');
 const work = join(cache, 'work');
@@ -141,6 +143,42 @@ async function compareGrowth(report: BenchReport): Promise<void> {
   }
 }
 
+/** What a night with 1 % changed costs besides its models, in a lake with the archive of ten years and in one without. */
+async function compareYears(report: BenchReport): Promise<void> {
+  const data = await benchData(cache, { vehicles });
+  const [young, old] = [join(work, 'young'), join(work, 'old')];
+  const first = await serve(data);
+  await measure('nightly', data, young, first.url);
+  first.close();
+  cpSync(young, old, { recursive: true, verbatimSymlinks: true });
+  await addYears(old, 10);
+  const ratios: number[] = [];
+  const texts: string[] = [];
+  for (let pair = 0; pair < PAIRS; pair++) {
+    const [before, after] = [await laterNight(data, young), await laterNight(data, old)];
+    ratios.push(after.processorSeconds / before.processorSeconds);
+    texts.push(`${before.processorSeconds.toFixed(1)} and ${after.processorSeconds.toFixed(1)} s`);
+  }
+  const median = ratios.sort((a, b) => a - b)[(PAIRS - 1) / 2] ?? Number.NaN;
+  report.figure('a night with 1 % changed, ten years of archive, × without', texts.join(', '), median, {
+    most: 1.15,
+  });
+}
+
+/** Pairs of runs by turns; their number is odd. */
+const PAIRS = 3;
+
+/** The night after the first, without its models, on a copy of a lake. */
+async function laterNight(data: BenchData, lake: string): Promise<Measured> {
+  const copy = `${lake}-later`;
+  cpSync(lake, copy, { recursive: true, verbatimSymlinks: true });
+  const service = await serve(data, 'changed');
+  const night = await measure('nightly-without-models', data, copy, service.url);
+  service.close();
+  rmSync(copy, { recursive: true });
+  return night;
+}
+
 /** What shows only at the size of a real lake: compares 500,000 vehicles with 100,000. */
 async function compareLarge(report: BenchReport): Promise<void> {
   const less = await benchData(cache, { vehicles: vehicles / 5, plain: true });
@@ -207,6 +245,7 @@ mkdirSync(work, { recursive: true });
 console.log(`${cpus().length} × ${cpus()[0]?.model}, ${megabytes(totalmem())}, Node ${process.version}`);
 const report = new BenchReport();
 if (isLarge) await compareLarge(report);
+else if (isOfYears) await compareYears(report);
 else {
   await compare(report);
   await compareGrowth(report);

@@ -93,7 +93,7 @@ function passes(...texts: string[]): PassRecord[] {
 /** Ids of the passes that vacuum removes. The lake holds every sealed pass except those in `unheld`. */
 function going(all: PassRecord[], keep: number, more: Partial<LakeFacts> = {}): string[] {
   const held = new Set(all.map(({ pass_id }) => pass_id));
-  return planPasses(all, lake({ passes: held, ...more }), keep).map(({ what }) => what.pass_id);
+  return planPasses(all, lake({ passes: held, ...more }), keep).removals.map(({ what }) => what.pass_id);
 }
 
 describe('passes that a vacuum removes', () => {
@@ -123,7 +123,7 @@ describe('passes that a vacuum removes', () => {
     );
     const keep = { cars: 2, statistics: 1, archived_lots: 1 };
     const facts = lake({ passes: new Set(all.map(({ pass_id }) => pass_id)) });
-    expect(planPasses(all, facts, keep)).toEqual([]);
+    expect(planPasses(all, facts, keep).removals).toEqual([]);
     expect(going(all, 1)).toEqual([
       'cars full 01',
       'statistics full 01',
@@ -165,6 +165,34 @@ describe('passes that a vacuum removes', () => {
     expect(going(all, 1)).toEqual(['cars full 01', 'cars window 02']);
     expect(going(all, 2)).toEqual([]);
     expect(going(passes('cars full 01', 'cars full 02!unproven'), 1)).toEqual([]);
+  });
+
+  it('go by whole groups, so that no delta outlives its keyframe', () => {
+    const on = (keyframe: string, ...texts: string[]): PassRecord[] =>
+      passes(...texts).map((pass) => ({ ...pass, form: 'delta', keyframe }));
+    const all = [
+      ...passes('cars full 01'),
+      ...on('cars full 01', 'cars full 02'),
+      ...passes('cars full 03', 'cars window 04'),
+      ...on('cars full 03', 'cars full 05', 'cars full 06'),
+    ];
+    const archive = passes('archived_lots full 01', 'archived_lots window 03', 'archived_lots window 05');
+    const group = ['cars full 01', 'cars full 02'];
+    expect(going(all, 1)).toEqual(group);
+    expect(going([...all, ...archive], 1)).toEqual([...group, 'archived_lots full 01']);
+    const held = lake({ passes: new Set(all.map(({ pass_id }) => pass_id)) });
+    const names = (keep: number): string[] => planPasses(all, held, keep).staying.map((pass) => pass.pass_id);
+    expect(names(1)).toEqual(['cars full 03', 'cars window 04', 'cars full 05']);
+    expect(names(3)).toEqual([]);
+    expect(going(all, 4)).toEqual([]);
+    expect(names(4)).toEqual(['cars full 01']);
+    // A delta without a keyframe cannot be replayed, so that it does not count as one of the last.
+    expect(
+      going([...passes('cars full 01', 'cars full 02'), ...on('gone', 'cars full 03', 'cars full 04')], 1),
+    ).toEqual(['cars full 01']);
+    // The next run may go on with an open delta.
+    const open = [...passes('cars full 01', 'cars full 02'), ...on('cars full 01', 'cars full 03!open')];
+    expect(going(open, 1)).toEqual([]);
   });
 
   it('are counted by source if a pass covered only some sources', () => {

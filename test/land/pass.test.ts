@@ -15,7 +15,7 @@ import { makeScratch } from '../../src/base/config/owned.js';
 import type { LandedPage } from '../../src/core/land/page.js';
 import { sinksOf } from '../../src/core/land/page-sinks.js';
 import {
-  damagedFiles,
+  damagedPages,
   endPass,
   findPasses,
   listPasses,
@@ -195,6 +195,7 @@ describe('the end of a pass', () => {
       ended_at: '2026-11-20T02:00:00.000Z',
       pages: 3,
       records: 6,
+      landed: 6,
       bytes: 550,
       first_id: 11,
       last_id: 42,
@@ -265,14 +266,14 @@ describe('the sink of a pass', () => {
     for (const page of [1, 2, 3])
       await sink.land(page, answer([{ id: page, vin: 'x'.repeat(99) }]), night.toISOString());
     const landed = readPass(pass.folder);
-    expect(await damagedFiles(landed)).toEqual([]);
+    expect(await damagedPages(landed)).toEqual([]);
     const path = join(pass.folder, landed.pages[1]?.file ?? '');
     const bytes = readFileSync(path);
     for (let i = 0; i < bytes.length; i++) {
       const damaged = Buffer.from(bytes);
       damaged[i] = ~(damaged[i] ?? 0) & 0xff;
       writeFileSync(path, damaged);
-      expect(await damagedFiles(landed)).toEqual([path]);
+      expect(await damagedPages(landed)).toEqual([{ path, changed: path }]);
     }
   });
 

@@ -15,14 +15,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
 /** Checks the lines of a page. Returns the result with the lines that were kept. */
-async function check(lines: readonly (string | Buffer)[], name: StreamName = 'cars') {
-  const file = join(folder, `page-${files++}.ndjson.gz`);
-  writeFileSync(
-    file,
-    gzipSync(Buffer.concat(lines.map((line) => Buffer.concat([Buffer.from(line), Buffer.from('\n')])))),
-  );
+async function check(
+  lines: readonly (string | Buffer)[],
+  name: StreamName = 'cars',
+  more: Partial<Parameters<typeof checkPage>[0]> = {},
+) {
+  const isPlain = more.lines !== undefined;
+  const file = join(folder, `page-${files++}.ndjson${isPlain ? '' : '.gz'}`);
+  const bytes = Buffer.concat(lines.map((line) => Buffer.concat([Buffer.from(line), Buffer.from('\n')])));
+  writeFileSync(file, isPlain ? bytes : gzipSync(bytes));
   const stream = streams[name];
-  const place = { file, passId: 'pass-1', list: '', irregular: true, page: 12, seq: 3 };
+  const place = { file, passId: 'pass-1', list: '', irregular: true, page: 12, seq: 3, ...more };
   const places = columnPlaces(stream, await schemasOf(name));
   const rejects: Reject[] = [];
   const sizes: number[] = [];
@@ -46,6 +49,19 @@ const good = [
   '{"id":3,"new":{"x":[1, 2]}}',
 ];
 const bad = '{"id":9,"lots":[{"id":"none","bid":{"amount":1}}]}';
+
+describe('the new records of a page alone', () => {
+  it('have the places of their lines in the landed file', async () => {
+    const unserved = [{ position: 9, line: 7, error: 'no' }];
+    const lines = [good[0] ?? '', bad, '"a text"', good[1] ?? ''];
+    const { kept, rejected, rejects } = await check(lines, 'cars', { lines: [0, 4, 7, 8], unserved });
+    expect([kept, rejected]).toEqual([2, 2]);
+    expect(rejects.map(({ position, raw }) => [position, raw])).toEqual([
+      [4, bad],
+      [7, 'a text'],
+    ]);
+  });
+});
 
 describe('arrays as PHP writes them', () => {
   it.each([

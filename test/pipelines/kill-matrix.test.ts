@@ -2,6 +2,7 @@ import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
+import { listPasses } from '../../src/core/land/pass.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { type KillPoint, killPoints } from './kill-points.js';
 import { contentOf, type Ended, startLotlake } from './lake-process.js';
@@ -58,6 +59,11 @@ beforeAll(async () => {
   await succeed(['run', 'nightly', '--allow-shrink'], second);
   after = await contentOf(second);
   expect(after).not.toEqual(before);
+  // The night that is killed lands a delta.
+  expect(listPasses(join(second, 'landing'), 'cars').map(({ record }) => record.form)).toEqual([
+    'keyframe',
+    'delta',
+  ]);
 });
 afterAll(async () => {
   await sandbox.close();

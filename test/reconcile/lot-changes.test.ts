@@ -31,7 +31,7 @@ it('files of changes are merged once their month is over, and linked until then'
     columns = systemTable('lot_changes').columns,
   ): Promise<string[]> => {
     const before = snapshot(night - 1);
-    const files = await listFiles(connection, before, 'lot_changes');
+    const files = await listFiles(connection, before, undefined, ['lot_changes']);
     const base = {
       folder: before,
       manifest: { tables: { lot_changes: { columns, files } } },
@@ -49,7 +49,7 @@ it('files of changes are merged once their month is over, and linked until then'
       },
     };
     await appendToSystemTable(context, 'lot_changes', false);
-    return (await listFiles(connection, snapshot(night), 'lot_changes')).map(({ path }) => path);
+    return (await listFiles(connection, snapshot(night), undefined, ['lot_changes'])).map(({ path }) => path);
   };
   await record(1);
   await record(2);

@@ -9,7 +9,7 @@ with levels as (
             else segments.segment
         end as segment,
         coalesce(segments.level, 'all') as level,
-        index_levels.month as place,
+        index_levels.month as month_number,
         cast(first_month + to_months(cast(index_levels.month as integer)) as date) as priced_month,
         date_part('year', first_month + to_months(cast(index_levels.month as integer))) as year,
         date_part('month', first_month + to_months(cast(index_levels.month as integer))) as calendar_month,
@@ -68,7 +68,7 @@ based as (
         of_level as (partition by market, currency, segment, level),
         month_before as (
             partition by market, currency, segment, level
-            order by place nulls last
+            order by month_number nulls last
             range between 1 preceding and 1 preceding
         )
 ),
@@ -83,12 +83,12 @@ averaged as (
     window
         half_before as (
             partition by market, currency, segment, level
-            order by place nulls last
+            order by month_number nulls last
             range between 6 preceding and 5 following
         ),
         half_after as (
             partition by market, currency, segment, level
-            order by place nulls last
+            order by month_number nulls last
             range between 5 preceding and 6 following
         )
 ),

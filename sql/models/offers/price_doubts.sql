@@ -8,7 +8,7 @@ expected as (
     inner join fit.estimates as estimates on estimates.lot = price_inputs.lot_id
     where is_currency_known and make_weight > 0
 ),
-prices as (
+judged as (
     select lot_id, amount, doubt, log_estimate, is_left_out
     from sold
     left join expected using (lot_id)
@@ -28,6 +28,6 @@ reasons as (
             when is_far then 'ten_times_estimate'
             when is_left_out then 'left_out_by_fit'
         end as reason
-    from prices
+    from judged
 )
 select lot_id, reason from reasons where reason is not null

@@ -124,6 +124,7 @@ export const settings = z.strictObject({
   keepPasses: z
     .union([count(PASSES), z.record(z.string(), count(PASSES))], takes(PASSES))
     .default(DEFAULT_PASSES),
+  keyframeDays: days().default(7),
   lease: seconds().default(LEASE),
   /** The mirror of the lake and how it is reached; credentials come from the environment of the SDK. */
   publish: group(

@@ -72,8 +72,10 @@ function lastOfDays<T extends SnapshotFacts>(published: readonly T[], days: numb
 /**
  * Finds the passes to remove: abandoned ones, sealed ones that nothing can use any more, and published ones that have no
  * record or began before the oldest proof that is kept. Every pass of a stream since that proof is kept, whatever its kind,
- * because a rebuild that replays a full pass without the windows and lookups after it would bring old values back.
+ * because a rebuild that replays a full pass without the windows and lookups after it would bring old values back. The
+ * passes over `/cars` go by whole groups: as long as a delta stays, so do its keyframe and every pass since.
  * @param passes by stream, oldest first
+ * @returns the passes to remove with the reason, and those that are past retention and stay for a delta
  */
 export function planPasses<T extends PassRecord>(
   passes: readonly T[],
@@ -83,21 +85,39 @@ export function planPasses<T extends PassRecord>(
   const keptOf = (stream: StreamName): number =>
     typeof keep === 'number' ? keep : (keep[stream] ?? DEFAULT_PASSES);
   const isHeld = (pass: T): boolean => pass.state === 'sealed' && lake.passes.has(pass.pass_id);
-  const proofs = passes.filter((pass) => isHeld(pass) && isProof(pass) && !isFromFuture(pass, lake));
+  const starts = new Map(passes.map(({ pass_id, started_at }) => [pass_id, started_at]));
+  /** Whether a pass is a delta whose keyframe somebody has taken away. It can be replayed no more. */
+  const isAlone = ({ keyframe }: T): boolean => keyframe != null && !starts.has(keyframe);
+  const proofs = passes.filter(
+    (pass) => isHeld(pass) && isProof(pass) && !isAlone(pass) && !isFromFuture(pass, lake),
+  );
   const cuts = new Map<StreamName, string>();
   for (const { stream } of passes) {
     if (cuts.has(stream)) continue;
     const own = proofs.filter((pass) => pass.stream === stream);
     cuts.set(stream, oldestKept(own, keptOf(stream)));
   }
+  const reasonWith =
+    (cars: string | undefined) =>
+    (pass: T): string | undefined => {
+      // A replay of vehicles also reads the archive feed of their night, so every list is kept at least as long as vehicles.
+      const cut = [cuts.get(pass.stream) ?? '', cars].filter((at) => at !== undefined).sort()[0] ?? '';
+      if (isHeld(pass) && isFromFuture(pass, lake))
+        return 'published, and its clock was wrong: a later run published earlier times';
+      return isHeld(pass) ? pastRetention(pass, cut) : useless(pass, lake);
+    };
   const cars = cuts.get('cars');
-  return going(passes, (pass) => {
-    // A replay of vehicles also reads the archive feed of their night, so every list is kept at least as long as vehicles.
-    const cut = [cuts.get(pass.stream) ?? '', cars].filter((at) => at !== undefined).sort()[0] ?? '';
-    if (isHeld(pass) && isFromFuture(pass, lake))
-      return 'published, and its clock was wrong: a later run published earlier times';
-    return isHeld(pass) ? pastRetention(pass, cut) : useless(pass, lake);
-  });
+  const pastCars = reasonWith(cars);
+  const deltas = passes.filter((pass) => pass.keyframe != null && pastCars(pass) === undefined);
+  const needed = deltas.flatMap(({ keyframe }) => starts.get(keyframe ?? '') ?? []);
+  // A group begins with its keyframe.
+  const reasonOf = reasonWith(cars === undefined ? undefined : [cars, ...needed].sort()[0]);
+  return {
+    removals: going(passes, reasonOf),
+    staying: passes.filter(
+      (pass) => pass.stream === 'cars' && pastCars(pass) !== undefined && reasonOf(pass) === undefined,
+    ),
+  };
 }
 
 /**

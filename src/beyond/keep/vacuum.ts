@@ -20,6 +20,8 @@ export interface VacuumPlan {
   readonly removals: readonly Removal[];
   /** Snapshots, passes and records of runs that cannot be read, and stay whatever their age. */
   readonly unreadable: readonly { readonly path: string; readonly reason: string }[];
+  /** Passes over `/cars` that are past retention and stay, because a delta that is kept builds on them. */
+  readonly staying: readonly string[];
   /** Bytes. */
   readonly freed: number;
   readonly kept: { readonly snapshots: number; readonly passes: number };
@@ -58,9 +60,10 @@ export async function planVacuum(
   const lake = await factsOf(connection, layout, published);
   const landed = findPasses(layout.landing);
   const passes = landed.passes.map(({ folder, record }) => ({ ...record, folder }));
+  const planned = planPasses(passes, lake, retention.keepPasses);
   const old = [
     ...planSnapshots(snapshots, lake, retention).map((going) => ({ ...going, kind: 'snapshot' as const })),
-    ...planPasses(passes, lake, retention.keepPasses).map((going) => ({ ...going, kind: 'pass' as const })),
+    ...planned.removals.map((going) => ({ ...going, kind: 'pass' as const })),
   ].map(({ what, kind, reason }) => ({ path: what.folder, kind, reason }));
   const going = new Set(old.map(({ path }) => path));
   const kept = (all: readonly { folder: string }[]): string[] =>
@@ -77,6 +80,7 @@ export async function planVacuum(
         reason,
       }),
     ),
+    staying: planned.staying.map(({ folder }) => below(folder)),
     freed: removals.reduce((sum, { freed }) => sum + freed, 0),
     kept: { snapshots: keptSnapshots.length, passes: keptPasses.length },
   };

@@ -60,11 +60,12 @@ async function statusOf(config: Config, now: Date, most: number | null) {
     running: runningIn(layout, records, now),
     runs: records,
     disk: diskIn(config, records),
-    passes: passes.map(({ record: { stream, pass_id, state, kind, complete, started_at }, pages }) => ({
+    passes: passes.map(({ record: { stream, pass_id, state, kind, form, complete, started_at }, pages }) => ({
       stream,
       pass_id,
       state,
       kind,
+      form,
       complete,
       pages: pages.length,
       records: sumOf(pages, ({ records }) => records),

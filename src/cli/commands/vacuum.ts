@@ -1,7 +1,7 @@
 import { withDatabase } from '../../ask/query/open-lake.js';
 import { fittedGrid, gridOf } from '../../ask/query/table.js';
 import { type Config, readConfig } from '../../base/config/config.js';
-import { megabytes, printable } from '../../base/config/printable.js';
+import { counted, megabytes, printable } from '../../base/config/printable.js';
 import { retainLocalMetadata } from '../../beyond/iceberg/local.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../beyond/keep/vacuum.js';
 import { updateCatalog } from '../../beyond/mirror/tables.js';
@@ -77,7 +77,7 @@ function remoteText({ place, snapshots, objects, bytes, kept }: RemoteVacuum, dr
   ];
 }
 
-function text({ removals, unreadable, freed, kept }: VacuumPlan, dryRun: boolean): Lines {
+function text({ removals, unreadable, staying, freed, kept }: VacuumPlan, dryRun: boolean): Lines {
   // The folder says what it is.
   const table = removals.map(({ path, bytes, freed: frees, reason }) => [
     ...[path, megabytes(bytes), megabytes(frees), printable(reason)],
@@ -85,6 +85,8 @@ function text({ removals, unreadable, freed, kept }: VacuumPlan, dryRun: boolean
   return [
     removals.length === 0 ? 'nothing to remove' : fittedGrid(['folder', '>size', '>frees', 'why'], table),
     ...unreadable.map(({ path, reason }) => `left as it is: ${path}: ${printable(reason)}`),
+    staying.length > 0 &&
+      `stays past retention: ${staying[0]}${staying.length === 1 ? '' : ` and ${counted(staying.length - 1, 'pass', 'passes')} after it`}, since a delta that is kept builds on it`,
     `frees ${megabytes(freed)} (${freed} bytes); stays: ${kept.snapshots} snapshots, ${kept.passes} passes`,
     dryRun && 'dry run: nothing was removed',
   ];

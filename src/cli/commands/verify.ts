@@ -8,9 +8,10 @@ import { jsonIn } from '../../base/config/json.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { clip, count, counted, megabytes, printable, sumOf } from '../../base/config/printable.js';
 import { verifyContent } from '../../beyond/keep/verify-content.js';
+import { type LandingReport, verifyLanding } from '../../beyond/keep/verify-landing.js';
 import { filesOf } from '../../core/lake/files.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
-import { WAREHOUSE } from '../../core/lake/layout.js';
+import { layoutOf, WAREHOUSE } from '../../core/lake/layout.js';
 import { allFiles, allTables, type Manifest, manifestOrDamage } from '../../core/lake/manifest.js';
 import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../core/lake/verify.js';
 import { viewOn } from '../../core/lake/views.js';
@@ -23,7 +24,12 @@ export const verify = command({
   async run({ snapshot, print, config }, effects) {
     const folder = snapshotFolder(config, snapshot);
     await withDatabase(config, effects.signal, async ({ session: { connection }, temp }) => {
-      const report = await examine(connection, folder, temp, effects.signal);
+      const examined = await examine(connection, folder, temp, effects.signal);
+      const isPublished = snapshot === undefined;
+      const landing = isPublished
+        ? await verifyLanding(layoutOf(config.output).landing, effects.now(), effects.signal)
+        : null;
+      const report = { ...examined, landing };
       print(report, () => text(report));
       if (!report.sound) throw unsound(report);
     });
@@ -35,7 +41,7 @@ async function examine(
   folder: string,
   temp: string,
   signal: AbortSignal,
-): Promise<Report> {
+): Promise<Examined> {
   const manifest = manifestOrDamage(folder);
   if (manifest instanceof LotlakeError)
     return reportOf(folder, undefined, { problems: [manifestProblem(folder, manifest)], warnings: [] });
@@ -118,7 +124,10 @@ function problemOf({ model, test, failures, sample }: TestResult): Problem {
   };
 }
 
-type Report = ReturnType<typeof reportOf>;
+type Examined = ReturnType<typeof reportOf>;
+
+/** `landing` is null for a snapshot other than the published one. */
+type Report = Examined & { readonly landing: LandingReport | null };
 
 type Found = Readonly<Record<'problems' | 'warnings', readonly Problem[]>>;
 
@@ -168,7 +177,28 @@ function text(report: Report): Lines {
     without_checksum > 0 && `${count(without_checksum)} files have no checksum in the manifest`,
     problems.length > 0 && listed(problems),
     warnings.length > 0 && `warnings:\n${listed(warnings)}`,
+    ...landingText(report.landing),
     report.sound ? 'sound' : report.torn.length > 0 ? 'not sound: torn' : 'not sound',
+  ];
+}
+
+function landingText(landing: LandingReport | null): Lines {
+  if (landing === null || landing.problems.length === 0) return [];
+  const { problems, noted } = landing;
+  return [
+    'landing, which the snapshot does not need and a rebuild does:',
+    ...problems.map(({ pass_id, problem, records, lost: { deltas, since, landed, left_out } }) => {
+      const own = records === null ? 'it' : `it with ${counted(records, 'record')}`;
+      const others =
+        deltas.length === 0
+          ? ''
+          : `, nor ${counted(deltas.length, 'delta')} since ${since}, with ${count(landed)} records landed and ${count(left_out)} left out as unchanged`;
+      return `  pass ${pass_id} of cars: ${problem}; a rebuild can no longer replay ${own}${others}`;
+    }),
+    '  bring the files back from a copy, if there is one, and run verify again; the published snapshot keeps what it knows',
+    noted
+      ? '  the next full pass over /cars lands every record'
+      : '  this could not be noted in the passes: run verify as a user who can write the lake, so that the next full pass lands every record',
   ];
 }
 

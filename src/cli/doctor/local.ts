@@ -6,12 +6,13 @@ import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-
 import { formatBytes } from '../../base/config/memory.js';
 import { makeHardLink, makeLink, makeScratch, remove, writeNew } from '../../base/config/owned.js';
 import { leastNode } from '../../base/config/package-root.js';
-import { count, sumOf } from '../../base/config/printable.js';
+import { count, counted, sumOf } from '../../base/config/printable.js';
 import { assertLink, findBase } from '../../core/lake/base.js';
 import { assertMemory, diskFullError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { lockedError, lockState, sayHolder } from '../../core/lake/lock.js';
 import { allTables, manifestIn, SCHEMA_VERSION } from '../../core/lake/manifest.js';
+import { brokenDeltas } from '../../core/land/group.js';
 import { findPasses } from '../../core/land/pass.js';
 import { streamNames } from '../../core/service/streams.js';
 import type { Effects } from '../effects.js';
@@ -116,7 +117,10 @@ export function checkSpace({ output }: Config, freeBytes: DoctorContext['freeByt
   const lake = sumOf(Object.values(allTables(manifest)), ({ bytes }) => bytes);
   const landing = sumOf(streamNames, (stream) => {
     const passes = findPasses(layout.landing, stream).passes;
-    const last = passes.findLast(({ record: { kind, state } }) => kind === 'full' && state === 'sealed');
+    // The next full pass may be a keyframe.
+    const last = passes.findLast(
+      ({ record: { kind, state, form } }) => kind === 'full' && state === 'sealed' && form !== 'delta',
+    );
     return sumOf(last?.pages ?? [], ({ fileBytes }) => fileBytes);
   });
   const text = `${formatBytes(free)} free; a run takes up to ${formatBytes(2 * lake + landing)}: a snapshot of ${formatBytes(lake)}, pages of ${formatBytes(landing)}, and as much as a snapshot for spilled data`;
@@ -163,7 +167,15 @@ export function checkLanding({ output }: Config): Finding {
   const names = open.map(({ record, pages }) => `${record.stream} (${count(pages.length)} pages)`);
   const going = open.length === 0 ? '' : `; the next run goes on with the open ones: ${names.join(', ')}`;
   const text = `${count(passes.length)} passes${going}`;
-  if (unreadable.length === 0) return { text };
+  const published = passes.filter(({ record }) => record.state === 'sealed' && record.published);
+  const sound = published.filter(({ record }) => record.stream === 'cars' && record.damaged_at === null);
+  const broken = brokenDeltas(sound);
+  if (unreadable.length === 0 && broken.length === 0) return { text };
+  if (unreadable.length === 0)
+    return {
+      text: `${text}; a rebuild can no longer replay ${counted(broken.length, 'delta')} since ${broken.map(({ pass }) => pass.record.started_at).sort()[0]}, because ${broken[0]?.lacking[0]} is missing or damaged`,
+      hint: 'lotlake verify names what is wrong; bring the files back from a copy, if there is one; the next full pass lands every record',
+    };
   return {
     text: `${text}; ${unreadable.map(({ folder, reason }) => `${folder} cannot be read: ${reason}`).join('; ')}`,
     hint: 'move the folder of such a pass away; a run that needs its records asks for them again',

@@ -39,7 +39,7 @@ export interface Answer {
 }
 
 /** A record that the service cannot serve, though it serves the others of its page. */
-interface UnservedRecord {
+export interface UnservedRecord {
   /** Position in the page, from 0. */
   readonly position: number;
   /** What came instead. */

@@ -43,18 +43,36 @@ export function fileSizes(snapshot: string, name: string): FileSize[] {
     .map((path) => ({ path: relative(snapshot, path), bytes: statSync(path).size }));
 }
 
-/** Parquet files below folders of a snapshot, with the row counts that their footers give. */
+/**
+ * Parquet files below folders of a snapshot, with the row counts that their footers give, or the manifest of the snapshot
+ * before for files that are hard links to its files.
+ */
 export async function listFiles(
   connection: DuckDBConnection,
   snapshot: string,
-  ...names: readonly string[]
+  base: { readonly folder: string; readonly manifest: Manifest } | undefined,
+  names: readonly string[],
 ): Promise<LakeFile[]> {
   const files = names.flatMap((name) => fileSizes(snapshot, name));
-  if (files.length === 0) return [];
-  const paths = literals(files.map((file) => join(snapshot, file.path)));
-  const counts = await rows(connection, `select file_name, num_rows from parquet_file_metadata(${paths})`);
-  const byName = new Map(counts.map((row) => [String(row.file_name), Number(row.num_rows)]));
-  return files.map((file) => ({ ...file, rows: byName.get(join(snapshot, file.path)) ?? 0 }));
+  const earlier = new Map(
+    base === undefined ? [] : allFiles(base.manifest).map((file) => [file.path, file.rows]),
+  );
+  const known = new Map<string, number>();
+  const fresh: string[] = [];
+  for (const { path } of files) {
+    const file = join(snapshot, path);
+    const linked = isLinked(snapshot, base?.folder, file) ? earlier.get(path) : undefined;
+    if (linked === undefined) fresh.push(file);
+    else known.set(file, linked);
+  }
+  if (fresh.length > 0) {
+    const found = await rows(
+      connection,
+      `select file_name, num_rows from parquet_file_metadata(${literals(fresh)})`,
+    );
+    for (const { file_name, num_rows } of found) known.set(String(file_name), Number(num_rows));
+  }
+  return files.map((file) => ({ ...file, rows: known.get(join(snapshot, file.path)) ?? 0 }));
 }
 
 const NO_LINKS: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK']);
@@ -182,11 +200,19 @@ export const filesOf = (snapshot: string, name: string): string => `${snapshot}/
 export const readParquet = (files: string, partitioned: boolean, more = ''): string =>
   `read_parquet(${files}, hive_partitioning = ${partitioned}${more})`;
 
-/** A relation over files of a snapshot, with the partition columns in their types. */
-export function filesRelation(snapshot: string, files: readonly LakeFile[], partitioned: boolean): string {
+/**
+ * A relation over files of a snapshot, with the partition columns in their types. All files of a table have the same columns.
+ * @param named whether each row has the path of its file as `filename`
+ */
+export function filesRelation(
+  snapshot: string,
+  files: readonly LakeFile[],
+  partitioned: boolean,
+  named = false,
+): string {
   const paths = literals(files.map((file) => join(snapshot, file.path)));
   const hive = partitioned && files.some((file) => partitionOf(file) !== '');
-  return readParquet(paths, hive, ', union_by_name = true');
+  return readParquet(paths, hive, named ? ', filename = true' : '');
 }
 
 /** A relation over a whole table of a snapshot by glob, as any reader would write it. */

@@ -1,9 +1,13 @@
+import { hash } from 'node:crypto';
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { append, writeNew } from '../../base/config/owned.js';
 import { writing } from './files.js';
 
-/** File with the fingerprints of the records that a snapshot was made from, or a pass has brought. */
+/**
+ * File with the fingerprints of the records that a snapshot was made from, or a pass has brought. They are a cache, except
+ * those of the records that the pages of a delta leave out: nothing else names them.
+ */
 export const FINGERPRINTS = 'fingerprints.bin';
 
 /** Bytes of one fingerprint on disk. */
@@ -57,10 +61,10 @@ export class Fingerprints {
     this.#length += ids.length;
   }
 
-  /** The same vehicles without known hashes: `sorted` leaves them out. */
-  unknown(): Fingerprints {
+  /** The same vehicles, some of them without known hashes: `sorted` leaves those out. */
+  unknownWhere(isUnknown: (id: number) => boolean): Fingerprints {
     const out = new Fingerprints();
-    for (const id of this.ids) out.add(id, UNKNOWN);
+    for (const [i, id] of this.ids.entries()) out.add(id, isUnknown(id) ? UNKNOWN : (this.#hashes[i] ?? 0n));
     return out;
   }
 
@@ -78,6 +82,23 @@ export class Fingerprints {
       if (isOne) out.add(id, hash);
     }
     return out;
+  }
+
+  /** The first fingerprints, and those after them. */
+  cutAt(count: number): [first: Fingerprints, rest: Fingerprints] {
+    const part = (from: number, to: number): Fingerprints => {
+      const out = new Fingerprints();
+      out.#ids = this.#ids.subarray(from, to);
+      out.#hashes = this.#hashes.subarray(from, to);
+      out.#length = out.#ids.length;
+      return out;
+    };
+    return [part(0, count), part(count, this.#length)];
+  }
+
+  /** Whether each vehicle had the record with its hash in others, which are sorted. */
+  isWithin(others: Fingerprints): boolean {
+    return this.ids.every((id, i) => others.has(id, this.#hashes[i] ?? 0n));
   }
 
   /** Whether a vehicle had the record with this hash. The fingerprints must be sorted. */
@@ -116,14 +137,45 @@ export class Fingerprints {
 export interface PrintsPlace {
   readonly offset: number;
   readonly records: number;
+  /** How many of them, the first ones, are of records that the file of the page leaves out. */
+  readonly leftOut?: number | undefined;
+  /** SHA-256 of the fingerprints in hex, if the page leaves records out: they cannot be made again then. */
+  readonly sha256?: string | undefined;
 }
 
-/** Appends the fingerprints of a page to the file of its pass, for the run that makes a snapshot of it. */
-export function keepPrints(folder: string, prints: Fingerprints): PrintsPlace {
+/**
+ * Appends the fingerprints of a page to the file of its pass, for the run that makes a snapshot of it.
+ * @param leftOut of the records that the file of the page leaves out
+ * @param inFile of the others
+ */
+export function keepPrints(folder: string, leftOut: Fingerprints, inFile: Fingerprints): PrintsPlace {
   const path = join(folder, FINGERPRINTS);
   const offset = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  writing(path, () => append(path, prints.bytes()));
-  return { offset, records: prints.ids.length };
+  const prints = new Fingerprints();
+  for (const part of [leftOut, inFile]) prints.addAll(part);
+  const bytes = prints.bytes();
+  writing(path, () => append(path, bytes));
+  const records = prints.ids.length;
+  if (leftOut.ids.length === 0) return { offset, records };
+  return { offset, records, leftOut: leftOut.ids.length, sha256: hash('sha256', bytes) };
+}
+
+/** Bytes that the file of a pass has at least if it holds these fingerprints. */
+export const endOfPrints = ({ offset, records }: PrintsPlace): number => offset + records * PRINT_BYTES;
+
+/** The fingerprints of the records that a page leaves out, and of those in its file; empty if they are lost. */
+export function printsOfPage(
+  folder: string,
+  { offset, records, leftOut = 0 }: PrintsPlace,
+): [leftOut: Fingerprints, inFile: Fingerprints] {
+  return readFingerprints(folder, records, offset).cutAt(leftOut);
+}
+
+/** Whether the fingerprints of a page that leaves records out are as they were written. */
+export function arePrintsSound(folder: string, { offset, records, sha256 }: PrintsPlace): boolean {
+  if (sha256 === undefined) return true;
+  const prints = readFingerprints(folder, records, offset);
+  return prints.ids.length === records && hash('sha256', prints.bytes()) === sha256;
 }
 
 /**

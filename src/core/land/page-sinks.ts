@@ -3,14 +3,14 @@ import { killPoint } from '../../base/config/kill-point.js';
 import type { Answer } from '../extract/client.js';
 import { instant, type PageSink } from '../extract/page-sink.js';
 import { streams } from '../service/streams.js';
-import { type Fingerprints, keepPrints } from './fingerprints.js';
-import { FreshLines } from './fresh-records.js';
-import { factsOf, type LandedPage, landPage, readPage } from './page.js';
+import { keepPrints } from './fingerprints.js';
+import { type Comparison, FreshLines } from './fresh-records.js';
+import { factsOf, type LandedPage, landPage, type Placed, readPage } from './page.js';
 import { type Pass, recordPage } from './pass.js';
 
 interface SinkOptions {
-  /** Writes the records of vehicles that the lake does not have to a folder of the run as well. */
-  readonly fresh?: { readonly known: Fingerprints; readonly folder: string } | undefined;
+  /** Compares the records of vehicles, and writes those that the lake does not have to a folder of the run as well. */
+  readonly fresh?: (Comparison & { readonly folder: string }) | undefined;
   /** Bytes of the largest record that is kept whole; by default 4 MiB. */
   readonly mostRecordBytes?: number | undefined;
 }
@@ -47,7 +47,7 @@ function createSink(
       const seen =
         fresh === undefined
           ? undefined
-          : new FreshLines(join(fresh.folder, file.replace(/\.gz$/, '')), fresh.known);
+          : new FreshLines(join(fresh.folder, file.replace(/\.gz$/, '')), fresh);
       const target = { path: join(pass.folder, file), url: answer.url, contract, mostRecordBytes };
       const landing = landPage(answer.body, target, seen);
       const { scan, fileBytes, sha256 } = await landing.catch((error) => {
@@ -55,6 +55,10 @@ function createSink(
         throw error;
       });
       taken.add(file);
+      const placed = <T extends { readonly position: number }>(records: readonly T[]): Placed<T>[] =>
+        seen?.held === undefined
+          ? [...records]
+          : records.map((record) => ({ ...record, line: seen.lineOf(record.position) }));
       const page: LandedPage = {
         list,
         page: number,
@@ -63,8 +67,10 @@ function createSink(
         fileBytes,
         sha256,
         ...factsOf(scan),
-        ...(answer.unserved === undefined ? {} : { unserved: answer.unserved }),
-        prints: seen === undefined ? undefined : keepPrints(pass.folder, seen.prints),
+        ...(scan.oversized.length === 0 ? {} : { oversized: placed(scan.oversized) }),
+        ...(answer.unserved === undefined ? {} : { unserved: placed(answer.unserved) }),
+        held: seen?.held,
+        prints: seen === undefined ? undefined : keepPrints(pass.folder, seen.leftOut, seen.inFile),
         requestedAt,
         receivedAt: instant(),
       };
@@ -74,7 +80,7 @@ function createSink(
         ...page,
         // For an ascending list, the first and last id show whether a page has new records.
         ...(ascending ? {} : { ids: scan.ids }),
-        fresh: seen?.end(page.fits),
+        fresh: seen?.end(),
       };
     },
   };

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { killPoint } from '../../base/config/kill-point.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { makeFolder, move, remove, streamNew, temporaryOf } from '../../base/config/owned.js';
+import type { UnservedRecord } from '../extract/client.js';
 import type { PageRecords } from '../extract/page-sink.js';
 import type { PageFacts } from '../extract/plan.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
@@ -36,6 +37,13 @@ export const pageError = (url: string, message: string, cause?: unknown): Lotlak
     cause,
   });
 
+/** A record with its position in the answer; and its line in the file, from 0, if that differs. */
+export type Placed<T extends { readonly position: number }> = T & { readonly line?: number | undefined };
+
+/** Records and bytes of the file of a page. */
+export const heldBy = (page: LandedPage): { readonly records: number; readonly bytes: number } =>
+  page.held ?? page;
+
 /** A landed page. `ids` and `fresh` are not in the ledger of its pass, and a list that ascends has no `ids`. */
 export interface LandedPage
   extends PageFacts,
@@ -50,7 +58,14 @@ export interface LandedPage
   /** SHA-256 of the file in hex; pages from before checksums have none. */
   readonly sha256?: string | undefined;
   /** Records past the size limit. The file holds only the beginning of each. */
-  readonly oversized?: readonly OversizedRecord[] | undefined;
+  readonly oversized?: readonly Placed<OversizedRecord>[] | undefined;
+  /** Records that the service could not serve. The file holds a line in the place of each. */
+  readonly unserved?: readonly Placed<UnservedRecord>[] | undefined;
+  /**
+   * What the file holds, if it leaves out records that the lake had and the group of the delta has landed. All other facts
+   * are those of the whole answer.
+   */
+  readonly held?: { readonly records: number; readonly bytes: number } | undefined;
   /** Whether every record fits the contract, so that zod need not check them. */
   readonly fits: boolean;
   /** Place of the fingerprints of its records. Only pages of vehicles have them, unless an older lotlake landed them. */
@@ -63,7 +78,7 @@ export interface LandedPage
  * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
  * when the page is whole. Throws LAND_PAGE_BROKEN if the body is not a page
  * and LAND_FAILED if the file cannot be written; nothing is left on disk then.
- * @param reader reads the lines on their way to the file
+ * @param reader takes the lines on their way to the file, and decides which of them the file holds
  */
 export async function landPage(
   body: AsyncIterable<Uint8Array>,
@@ -81,7 +96,7 @@ export async function landPage(
   let fault: unknown;
   const lines = async function* (): AsyncGenerator<Buffer> {
     const seen = (found: Buffer): Buffer[] => {
-      reader?.lines(found, scanner.lineEnds, scanner.lineIds);
+      if (reader !== undefined) return reader.lines(found, scanner.lineEnds, scanner.lineIds);
       return found.length === 0 ? [] : [found];
     };
     try {
@@ -169,13 +184,17 @@ function contractFacts({ misfits, utf8, irregular, oversized, drift }: PageScan)
   return { fits, irregular, drift, misfits };
 }
 
-/** Compares a landed page with a contract that has changed since it was landed. Throws LAND_FAILED for a broken file. */
+/**
+ * Compares the records in the file of a page with a contract that has changed since it was landed. Throws LAND_FAILED for a
+ * broken file.
+ */
 export async function rescanPage(
   page: LandedPage,
   folder: string,
   { contract }: Pick<Stream, 'contract'>,
 ): Promise<LandedPage> {
-  if (page.records === 0) return page;
+  const { records, bytes } = heldBy(page);
+  if (records === 0) return page;
   const path = join(folder, page.file);
   // The limit may have been higher when the page was landed.
   const mostRecordBytes = Math.max(MOST_RECORD_BYTES, page.largestRecord);
@@ -190,7 +209,7 @@ export async function rescanPage(
       const body = Buffer.from(chunk);
       read += body.length;
       for (let i = body.indexOf(NEWLINE); i >= 0; i = body.indexOf(NEWLINE, i + 1)) body[i] = COMMA;
-      if (read === page.bytes) body[body.length - 1] = END_BRACKET;
+      if (read === bytes) body[body.length - 1] = END_BRACKET;
       scanner.push(body);
     }
     scanner.flush();

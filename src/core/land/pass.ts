@@ -7,8 +7,9 @@ import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { append, isLink, makeFolder, realPlace, replaceFile } from '../../base/config/owned.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import { checksumOf, syncFiles, unwritable, writing } from './files.js';
+import { arePrintsSound, endOfPrints, FINGERPRINTS } from './fingerprints.js';
 import { ID } from './ids.js';
-import type { LandedPage } from './page.js';
+import { heldBy, type LandedPage } from './page.js';
 
 const passSchema = z.object({
   pass_id: z.string().regex(ID),
@@ -20,6 +21,15 @@ const passSchema = z.object({
   kind: z.enum(['full', 'window', 'lookup']),
   /** Parameters of every request of the pass, without the page. */
   request: z.record(z.string(), z.union([z.string(), z.number()])),
+  /**
+   * What a full pass over `/cars` holds: all records (`keyframe`), or all but those that the lake had and the passes of
+   * `group` have landed (`delta`). Null in other passes and in those of an older lotlake, which hold all of theirs.
+   */
+  form: z.enum(['keyframe', 'delta']).nullable().default(null),
+  /** The keyframe that a delta builds on. */
+  keyframe: z.string().nullable().default(null),
+  /** Every pass that a delta builds on, from its keyframe on. */
+  group: z.array(z.string()).default([]),
   /** Fingerprint of the contract that the pages were compared with. */
   contract: z.string(),
   state: z.enum(['open', 'sealed', 'abandoned']),
@@ -35,8 +45,11 @@ const passSchema = z.object({
    */
   clock_ahead: z.number().nullable().default(null),
   pages: z.int(),
+  /** Records of the answers, and the bytes of these records. */
   records: z.int(),
   bytes: z.int(),
+  /** Records in the files of the pages; null in a pass of an older lotlake, which has all of `records` there. */
+  landed: z.int().nullable().default(null),
   first_id: z.number().nullable(),
   last_id: z.number().nullable(),
   total: z.int().nullable(),
@@ -54,6 +67,8 @@ const passSchema = z.object({
   answers: z.record(z.string(), z.enum(['missing', 'refused'])).default({}),
   /** Pages that runs could not load, by file. */
   load_failures: z.array(z.object({ page: z.string(), run_id: z.string(), error: z.string() })).default([]),
+  /** When lotlake found that files of the pass are not as they were landed; null if they are, or nobody looked. */
+  damaged_at: z.string().nullable().default(null),
 });
 
 /** `pass.json`: one walk through a list of the service. */
@@ -67,7 +82,11 @@ export interface Pass {
   readonly pages: readonly LandedPage[];
 }
 
-export type PassRequest = Pick<PassRecord, 'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'>;
+/** What a new pass is to hold. */
+export type PassForm = Pick<PassRecord, 'form' | 'keyframe' | 'group'>;
+
+export type PassRequest = Pick<PassRecord, 'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'> &
+  Partial<PassForm>;
 
 /** An id of a run or pass, which begins with its start, such as `20261118T020000Z-0a1b2c`. */
 export const newId = (start: Date): string =>
@@ -184,7 +203,7 @@ export function recordPage(folder: string, page: LandedPage): void {
 const PAGE_FILE = /^[\w-][\w.-]*$/;
 
 /**
- * Pages of a ledger whose files exist and have their size. A crash may leave a torn last line, which is ignored; so are lines
+ * Pages of a ledger whose files exist and have their size, and whose left out records are named. A crash may leave a torn last line, which is ignored; so are lines
  * that name no file of the pass.
  */
 function readLedger(folder: string): LandedPage[] {
@@ -198,10 +217,15 @@ function readLedger(folder: string): LandedPage[] {
     byFile.delete(page.file);
     byFile.set(page.file, page);
   }
-  return [...byFile.values()].filter((page) => {
-    const file = lstatSync(join(folder, page.file), { throwIfNoEntry: false });
-    return file?.isFile() === true && file.size === page.fileBytes;
-  });
+  const sizeOf = (name: string): number | undefined => {
+    const file = lstatSync(join(folder, name), { throwIfNoEntry: false });
+    return file?.isFile() === true ? file.size : undefined;
+  };
+  const printed = sizeOf(FINGERPRINTS) ?? 0;
+  return [...byFile.values()].filter(
+    ({ file, fileBytes, prints }) =>
+      sizeOf(file) === fileBytes && (!prints?.leftOut || endOfPrints(prints) <= printed),
+  );
 }
 
 /** Changes members of `pass.json`, such as the run that uses the pass, or that its records are published. */
@@ -232,13 +256,23 @@ export function reopenPass({ folder }: Pass): Pass {
   return readPass(folder);
 }
 
-/** Files of pages that changed since they were landed. An older lotlake kept no checksums; its pages are not checked. */
-export async function damagedFiles({ folder, pages }: Pass, signal?: AbortSignal): Promise<string[]> {
-  const damaged: string[] = [];
-  for (const { file, sha256 } of pages) {
+/** A page of a pass that is not as it was landed. */
+export interface DamagedPage {
+  /** Path of its file. */
+  readonly path: string;
+  /** Path of the file that changed: that of the page, or the one with the fingerprints of the records that it leaves out. */
+  readonly changed: string;
+}
+
+/** Pages that changed since they were landed. An older lotlake kept no checksums; its pages are not checked. */
+export async function damagedPages({ folder, pages }: Pass, signal?: AbortSignal): Promise<DamagedPage[]> {
+  const damaged: DamagedPage[] = [];
+  for (const { file, sha256, prints } of pages) {
     signal?.throwIfAborted();
     const path = join(folder, file);
-    if (sha256 !== undefined && (await checksumOf(path)) !== sha256) damaged.push(path);
+    if (sha256 !== undefined && (await checksumOf(path)) !== sha256) damaged.push({ path, changed: path });
+    else if (prints !== undefined && !arePrintsSound(folder, prints))
+      damaged.push({ path, changed: join(folder, FINGERPRINTS) });
   }
   return damaged;
 }
@@ -253,6 +287,10 @@ export function isWhole({ pages, record }: Pass): boolean {
   const records = sum(pages.map((page) => page.records));
   return pages.length === record.pages && records === record.records;
 }
+
+/** Records of a pass that its files leave out. */
+export const leftOutOf = ({ records, landed }: Pick<PassRecord, 'records' | 'landed'>): number =>
+  records - (landed ?? records);
 
 export const landedPassIds = (landing: string): ReadonlySet<string> =>
   new Set(foldersIn(landing, streamNames).map((folder) => basename(folder)));
@@ -290,6 +328,7 @@ function sumsOf(pages: readonly LandedPage[]) {
     pages: pages.length,
     records: sum(pages.map((page) => page.records)),
     bytes: sum(pages.map((page) => page.bytes)),
+    landed: sum(pages.map((page) => heldBy(page).records)),
     first_id: ids[0] ?? null,
     last_id: ids.at(-1) ?? null,
     per_page: pages[0]?.perPage ?? null,

@@ -15,7 +15,7 @@ export interface Reject
     Pick<LandedPage, 'list' | 'page' | 'seq'> {
   readonly stream: string;
   readonly pass_id: string;
-  /** Position of the record in its page, from 0. */
+  /** Line of the record in the landed file of its page, from 0. */
   readonly position: number;
   readonly raw: string;
 }
@@ -26,6 +26,8 @@ type PagePlace = Pick<
   'file' | 'list' | 'page' | 'seq' | 'oversized' | 'unserved' | 'irregular'
 > & {
   readonly passId: string;
+  /** The line of each record in the landed file, if `file` holds only some of its lines; without it, `file` is that file. */
+  readonly lines?: readonly number[] | undefined;
 };
 
 /** Most rejects that are held at once, because a page may have nearly as many as bytes. */
@@ -45,7 +47,11 @@ export async function checkPage(
   take: (rejects: readonly Reject[]) => void,
 ): Promise<{ kept: number; rejected: number; rejectedValues: number; meant: number }> {
   const { passId: pass_id, list, page, seq } = place;
+  const isAt =
+    (line: number) => (record: { readonly position: number; readonly line?: number | undefined }) =>
+      (record.line ?? record.position) === line;
   let held: Reject[] = [];
+  let read = 0;
   let position = 0;
   let kept = 0;
   let values = 0;
@@ -62,8 +68,9 @@ export async function checkPage(
   const out = openNew(target);
   try {
     for await (const line of linesOf(place.file)) {
-      const unserved = place.unserved?.find((record) => record.position === position);
-      const oversized = place.oversized?.find((record) => record.position === position);
+      position = place.lines?.[read] ?? read;
+      const unserved = place.unserved?.find(isAt(position));
+      const oversized = place.oversized?.find(isAt(position));
       const checked =
         unserved !== undefined
           ? { record_id: null, path: '', expected: UNSERVED, found: unserved.error }
@@ -82,14 +89,14 @@ export async function checkPage(
         const text = line.toString('utf8');
         await reject(checked, (oversized ?? unserved) === undefined ? text : JSON.parse(text));
       }
-      position++;
+      read++;
       if (line.length > LARGE) await passOn();
     }
     take(held);
   } finally {
     closeSync(out);
   }
-  return { kept, rejected: position - kept, rejectedValues: values, meant };
+  return { kept, rejected: read - kept, rejectedValues: values, meant };
 }
 
 /** What the reject of a record says that the service could not serve; `data_health` counts them by it. */
@@ -108,9 +115,10 @@ const NEWLINE = Buffer.from('\n');
 
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
-  const gunzip = createGunzip();
-  pipeline(createReadStream(file), gunzip, () => undefined);
-  for await (const chunk of gunzip) {
+  const stored = createReadStream(file);
+  // An error ends the loop over the last stream.
+  const bytes = file.endsWith('.gz') ? pipeline(stored, createGunzip(), () => undefined) : stored;
+  for await (const chunk of bytes) {
     let buffer = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
     for (let cut = buffer.indexOf(0x0a); cut >= 0; cut = buffer.indexOf(0x0a)) {
       yield buffer.subarray(0, cut);

@@ -10,7 +10,7 @@ import type { Session } from '../../base/duck/session.js';
 import { diskFullError } from '../lake/lake-error.js';
 import type { TableSchema } from '../lake/schema.js';
 import type { Fingerprints } from '../land/fingerprints.js';
-import type { LandedPage } from '../land/page.js';
+import { heldBy, type LandedPage } from '../land/page.js';
 import type { Pass } from '../land/pass.js';
 import { type Stream, streams } from '../service/streams.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
@@ -141,7 +141,7 @@ export class Loader {
     this.#drift.learn(page);
     this.#lists.set(page.seq, page.list);
     if (page.fresh !== undefined) {
-      this.#prints.push(page.fresh.prints);
+      if (page.fits) this.#prints.push(page.fresh.prints);
       this.#unchangedIds.set(page.seq, page.fresh.unchanged);
     }
     const toLoad = partToLoad(page);
@@ -234,22 +234,25 @@ export class Loader {
     };
   }
 
-  /** The file to load for a page: its new records, the whole page or, if the page does not fit, its loadable records. */
+  /** The file to load for a page: its new records, or the file in landing; if the page does not fit, their loadable records. */
   async #fileOf(page: LandedPage): Promise<LoadFile> {
     const { pass, schemas, stage, signal } = this.options;
     const stream = this.#stream;
     const { seq, list } = page;
     const fresh = page.fresh?.file;
-    if (fresh !== undefined) return { path: fresh.path, seq, list, kept: fresh.records, isMended: false };
-    const file = join(pass.folder, page.file);
-    if (page.fits) return { path: file, seq, list, kept: page.records, isMended: false };
+    const file = fresh?.path ?? join(pass.folder, page.file);
+    if (page.fits) return { path: file, seq, list, kept: partToLoad(page).records, isMended: false };
     const clean = join(stage, `clean-${stream.name}-${this.#passId}-${seq}.ndjson`);
     this.#places ??= columnPlaces(stream, schemas.values());
     const rules = { stream, places: this.#places };
-    const checked = await checkPage({ ...page, file, passId: this.#passId }, rules, clean, (rejects) => {
+    const rejected = new Set<string | null>();
+    const place = { ...page, file, lines: fresh?.lines, passId: this.#passId };
+    const checked = await checkPage(place, rules, clean, (rejects) => {
       signal?.throwIfAborted();
+      for (const { record_id } of rejects) rejected.add(record_id);
       addRejects(stage, this.#passId, rejects);
     });
+    if (page.fresh !== undefined) this.#prints.push(loadedPrints(page, page.fresh.prints, rejected));
     this.#counts.rejected += checked.rejected;
     this.#counts.rejectedValues += checked.rejectedValues;
     this.#counts.meant += checked.meant;
@@ -307,9 +310,23 @@ export class Loader {
   }
 }
 
-/** What is loaded of a page: its new records, or all. */
+/**
+ * The fingerprints of the records of a page that does not fit the contract. What the lake has of a record with a rejected value
+ * is not that record, so that its fingerprint is unknown; so is that of every record if not all can be told apart by their ids.
+ * @param rejected ids of the records with rejects
+ */
+function loadedPrints(
+  { irregular }: LandedPage,
+  prints: Fingerprints,
+  rejected: ReadonlySet<string | null>,
+): Fingerprints {
+  const ids = new Set([...rejected].map((id) => (id === null ? Number.NaN : Number(id))));
+  return prints.unknownWhere((id) => irregular || ids.has(Number.NaN) || ids.has(id));
+}
+
+/** What is loaded of a page: its new records, or all that its file in landing holds. */
 const partToLoad = (page: LandedPage): { readonly records: number; readonly bytes: number } =>
-  page.fresh?.file ?? page;
+  page.fresh?.file ?? heldBy(page);
 
 const bytesOf = (pages: readonly LandedPage[]): number =>
   pages.reduce((sum, page) => sum + partToLoad(page).bytes, 0);

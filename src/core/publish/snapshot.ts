@@ -88,6 +88,7 @@ export async function sealSnapshot(
 /**
  * Describes tables, marts, views and files of a snapshot for its manifest. Throws PUBLISH_FAILED if a table has no file.
  * @param recorded the ids of columns that were given before
+ * @param base the snapshot before, whose files this one may share
  */
 export async function describeSnapshot(
   connection: DuckDBConnection,
@@ -97,13 +98,18 @@ export async function describeSnapshot(
   {
     own = systemTables,
     recorded,
-  }: { readonly own?: readonly SystemTable[]; readonly recorded?: IdRecords | undefined } = {},
+    base,
+  }: {
+    readonly own?: readonly SystemTable[];
+    readonly recorded?: IdRecords | undefined;
+    readonly base?: BaseState | undefined;
+  } = {},
 ): Promise<DescribedSnapshot> {
   const cut = [...schemas.values()].map(({ table, columns }) => ({ ...table, columns }));
   const stored = marts.filter(({ view }) => view === undefined);
   const names = [...cut, ...own, ...stored].map(({ name }) => name);
-  // One statement reads the footers of all files.
-  const files = await listFiles(connection, snapshot, ...names);
+  // One statement reads the footers of all files that are new.
+  const files = await listFiles(connection, snapshot, base, names);
   const computed: Described[] = [];
   for (const { name, key, was = {} } of stored) {
     const columns = await columnsOf(connection, `select * from ${globRelation(snapshot, name, false)}`);

@@ -19,6 +19,9 @@ import { parquetOf } from './write.js';
 /** Numbers of rows of a table by what a run did to them, and its files. */
 export type TableChange = TableCounts & FileUse;
 
+/** Rows of a table before the run. */
+export const storedBefore = ({ unchanged, updated, gone }: TableCounts): number => unchanged + updated + gone;
+
 /** What merging did. */
 export interface Merged {
   readonly counts: Readonly<Record<string, TableChange>>;

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { killPoint } from '../../base/config/kill-point.js';
 import { identifier, literal, rows, sameKey } from '../../base/duck/session.js';
-import { fileSizes, linkFile, partitionOf } from '../lake/files.js';
+import { fileSizes, filesRelation, linkFile, partitionOf } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import { baseRelation, isInMemory, type MergeContext } from './relations.js';
+import { baseRelation, castColumns, isInMemory, type MergeContext } from './relations.js';
 import { ruleOf } from './rules.js';
 import { isSameShape, type RowsSql, writeEmpty, writeRows } from './write.js';
 
@@ -18,8 +18,10 @@ export interface NewRows {
   readonly compared: readonly Column[];
 }
 
-/** Numbers of rows of a table by what this run did to them. */
-export type TableCounts = Readonly<Record<'inserted' | 'updated' | 'unchanged' | 'gone', number>>;
+/** Numbers of rows of a table by what this run did to them, and of old rows that it read to compare them. */
+export type TableCounts = Readonly<
+  Record<'inserted' | 'updated' | 'unchanged' | 'gone' | 'compared', number>
+>;
 
 /**
  * Merges new rows into a table of the new snapshot: partitions without a change are linked, the others are written
@@ -37,7 +39,7 @@ export async function mergeTable(
   const { counts, changed, isNoted } =
     given === undefined
       ? {
-          counts: { inserted: 0, updated: 0, gone: 0, unchanged: oldRows },
+          counts: { inserted: 0, updated: 0, gone: 0, unchanged: oldRows, compared: 0 },
           changed: new Set<string>(),
           isNoted: false,
         }
@@ -82,8 +84,10 @@ async function compareRows(
   const hash = `hash(${hashed.join(', ')})`;
   const [domain, month] = table.partition === undefined ? ["''", "''"] : ['_domain', '_month'];
   const owner = ownerOf(schema);
+  await connection.run(`create or replace temp view delivering_owners as ${owner.delivering}`);
+  const files = await filesOfDelivered(context, schema, relation, owner.id);
+  const old = oldRelation(context, schema, files);
   await connection.run(`
-    create or replace temp view delivering_owners as ${owner.delivering};
     create or replace temp view compared as
     with new_rows as (
       select ${key}, ${hash} as _new_hash, ${NOTE} as _new_note, ${domain} as _new_domain, ${month} as _new_month
@@ -92,7 +96,7 @@ async function compareRows(
     old_rows as (
       select ${key}, ${hash} as _old_hash, ${NOTE} as _old_note, ${domain} as _old_domain, ${month} as _old_month, first_seen_at,
         ${table.gone === 'mark' ? 'gone_at is not null' : 'false'} as _was_gone, ${owner.id} as _owner_id, ${owner.source} as _source_id
-      from base.${table.name}
+      from ${old}
     )
     -- a join and no grouping of both, which would hold the old rows of a large table in memory
     select ${keys.map((name) => `coalesce(n.${name}, o.${name}) as ${name}`).join(', ')},
@@ -118,12 +122,46 @@ async function compareRows(
   const [inserted, updated, gone] = [countOf('inserted'), countOf('updated'), countOf('gone')];
   killPoint('reconcile.table-compared');
   return {
-    counts: { inserted, updated, gone, unchanged: oldRows - updated - gone },
+    counts: {
+      ...{ inserted, updated, gone, unchanged: oldRows - updated - gone },
+      compared: files.reduce((sum, file) => sum + file.rows, 0),
+    },
     /** Folders of the partitions that changed; empty text for an unpartitioned table. */
     changed,
     /** Whether some row differs only in the names of its rejected values. */
     isNoted: countOf('noted') > 0,
   };
+}
+
+/**
+ * The files of a table in the last snapshot with a row that may change: its key came, or its owner came with the list of this
+ * table. Rows in other files stay as they are, so that only their keys are read. Needs `delivering_owners`.
+ * @param owner SQL of the owner of an old row
+ */
+async function filesOfDelivered(
+  context: MergeContext,
+  { table, columns }: TableSchema,
+  relation: string,
+  owner: string,
+): Promise<readonly LakeFile[]> {
+  const { connection, base } = context;
+  const stored = base?.manifest.tables[table.name];
+  if (base === undefined || stored === undefined) return [];
+  const files = stored.files.filter(({ rows }) => rows > 0);
+  if (files.length < 2 || isInMemory(context, table.name)) return files;
+  const known = new Set(stored.columns.map(({ name }) => name));
+  const keys = columns.filter(({ name }) => table.key.includes(name));
+  const old = (selected: string): string =>
+    `(select filename as file, ${selected} from ${filesRelation(base.folder, files, stored.partitioned, true)})`;
+  // Two semi joins, since DuckDB skips row groups by the least and the largest value of each.
+  const found = await rows(
+    connection,
+    `select distinct file from ${old(`${owner} as owner_id`)} semi join delivering_owners using (owner_id)
+     union
+     select distinct file from ${old(castColumns(keys, known))} as o semi join ${relation} as n on ${sameKey(table.key, 'n', 'o')}`,
+  );
+  const touched = new Set(found.map(({ file }) => String(file)));
+  return files.filter(({ path }) => touched.has(join(base.folder, path)));
 }
 
 /**
@@ -213,7 +251,7 @@ async function writeFirst(context: MergeContext, schema: TableSchema, fresh: New
     `select ${columns}${partition} from (from ${fresh.relation} where ${condition}) as n`;
   const inserted = await writeRows(context, schema, sql);
   await linkFiles(context, schema, []);
-  return { inserted, updated: 0, unchanged: 0, gone: 0 };
+  return { inserted, updated: 0, unchanged: 0, gone: 0, compared: 0 };
 }
 
 /** Links the files of a table that are kept. If the table has no file at all, writes an empty one. */

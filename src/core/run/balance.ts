@@ -3,7 +3,7 @@ import { sumOf } from '../../base/config/printable.js';
 import type { Manifest } from '../lake/manifest.js';
 import { lakeTables } from '../lake/tables.js';
 import type { LoadedPass } from '../load/loader.js';
-import type { TableChange } from '../reconcile/merge-staged.js';
+import { storedBefore, type TableChange } from '../reconcile/merge-staged.js';
 import type { Job } from './job.js';
 
 /** Numbers of records of a stream. */
@@ -66,7 +66,7 @@ export function balance(
     if (change === undefined) return [];
     const row = {
       table: name,
-      before: change.unchanged + change.updated + change.gone,
+      before: storedBefore(change),
       inserted: change.inserted,
       removed: gone === 'remove' ? change.gone : 0,
       after: after[name]?.rows ?? 0,

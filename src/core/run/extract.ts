@@ -7,10 +7,12 @@ import type { Source, WalkResult } from '../extract/page-sink.js';
 import { walkScroll } from '../extract/scroll.js';
 import { walk } from '../extract/walk.js';
 import { globRelation } from '../lake/files.js';
-import { type Fingerprints, indexAbove } from '../land/fingerprints.js';
+import { indexAbove } from '../land/fingerprints.js';
+import type { Comparison } from '../land/fresh-records.js';
+import { landedHashes } from '../land/group.js';
 import type { LandedPage } from '../land/page.js';
 import { sinksOf } from '../land/page-sinks.js';
-import { changePass, endPass, noteHidden, type Pass, readPass, syncPass } from '../land/pass.js';
+import { changePass, endPass, listPasses, noteHidden, type Pass, readPass, syncPass } from '../land/pass.js';
 import { knownRecords, vehicleIds } from '../reconcile/record-fingerprints.js';
 import { enumerations } from '../service/contract/enumerations.js';
 import { isFailure } from '../service/errors.js';
@@ -99,12 +101,15 @@ async function* walkLists(
 /** What landing compares the records of vehicles with, and where it writes those that the lake does not have. */
 function freshOf(
   job: Job,
-  { record: { stream, pass_id } }: Pass,
-): { readonly known: Fingerprints; readonly folder: string } | undefined {
+  { record: { stream, pass_id, form, group } }: Pass,
+): (Comparison & { readonly folder: string }) | undefined {
   if (stream !== 'cars') return undefined;
   const folder = join(job.work, 'fresh', pass_id);
   makeFolder(folder);
-  return { known: knownRecords(job.base), folder };
+  const known = knownRecords(job.base);
+  if (form !== 'delta') return { known, folder };
+  const built = listPasses(job.layout.landing, stream).filter(({ record }) => group.includes(record.pass_id));
+  return { known, landed: landedHashes(built), folder };
 }
 
 /** Says which records of a page did not come, and which ids lie around them. */

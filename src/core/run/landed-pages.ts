@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { readFingerprints } from '../land/fingerprints.js';
+import { printsOfPage } from '../land/fingerprints.js';
 import { type LandedPage, rescanPage } from '../land/page.js';
 import { listPasses, type Pass } from '../land/pass.js';
 import { contractFingerprint } from '../service/contract/fingerprint.js';
@@ -7,7 +7,7 @@ import { streams } from '../service/streams.js';
 import type { Job } from './job.js';
 
 /**
- * Yields the landed pages of a pass, which are loaded whole. Pages that were compared with another contract are compared with
+ * Yields the landed pages of a pass. All that their files hold is loaded, and what they leave out is unchanged. Pages that were compared with another contract are compared with
  * the present one.
  */
 export async function* landedPages(job: Job, pass: Pass): AsyncGenerator<LandedPage> {
@@ -20,11 +20,11 @@ export async function* landedPages(job: Job, pass: Pass): AsyncGenerator<LandedP
   }
 }
 
-/** The fingerprints of the records of a landed page, all of which are loaded. */
-function freshOf({ folder }: Pass, { prints: place, fits }: LandedPage): LandedPage['fresh'] {
+/** The fingerprints of the records in the file of a landed page, all of which are loaded, and the ids of the others. */
+function freshOf({ folder }: Pass, { prints: place }: LandedPage): LandedPage['fresh'] {
   if (place === undefined) return undefined;
-  const prints = readFingerprints(folder, place.records, place.offset);
-  return { prints: fits ? prints : prints.unknown(), unchanged: [] };
+  const [leftOut, prints] = printsOfPage(folder, place);
+  return { prints, unchanged: [...leftOut.ids] };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { killPoint } from '../../base/config/kill-point.js';
 import { sumOf } from '../../base/config/printable.js';
+import type { BaseState } from '../lake/base.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { allTables, type Manifest } from '../lake/manifest.js';
 import { mendViews } from '../lake/views.js';
@@ -30,7 +31,7 @@ export interface Marts {
 /**
  * Computes and tests the marts of a state. Throws MODEL_FAILED, and MODEL_TESTS if a data test of severity `error` fails.
  */
-export async function model(job: Job, { folder }: State): Promise<Marts> {
+export async function model(job: Job, { folder, base }: State): Promise<Marts> {
   job.reporter.step('model', 'marts and data tests');
   killPoint('model.begun');
   const published = currentSnapshot(job.layout);
@@ -38,7 +39,7 @@ export async function model(job: Job, { folder }: State): Promise<Marts> {
   // The tables are final, so they are synced while the models compute.
   const syncing = syncSnapshot(folder, published);
   syncing.catch(() => undefined);
-  const marts = await job.session.whileWriting(() => modelAndTest(job, folder));
+  const marts = await job.session.whileWriting(() => modelAndTest(job, folder, base));
   const { models, tests } = marts;
   job.recorder.tested(tests);
   job.recorder.progress({ marts: models.length, rows: sumOf(models, ({ rows }) => rows) });
@@ -56,7 +57,7 @@ export async function model(job: Job, { folder }: State): Promise<Marts> {
 }
 
 /** Writes the marts into a snapshot, tests them, and keeps the rows that failed. */
-function modelAndTest(job: Job, folder: string): Promise<Omit<Marts, 'synced'>> {
+function modelAndTest(job: Job, folder: string, base: BaseState | undefined): Promise<Omit<Marts, 'synced'>> {
   const { session, schemas, modelling, own, runId, pipeline, startedAt, layout, reporter, recorded } = job;
   const { connection, alone } = session;
   return inWarehouse(session, folder, async (second) => {
@@ -70,7 +71,7 @@ function modelAndTest(job: Job, folder: string): Promise<Omit<Marts, 'synced'>> 
     const computed = [...(modelling.models ?? readModels()), ...own.models];
     const was = new Map(computed.map((one) => [one.name, earlierNames(one)]));
     const marts = all.map((mart) => ({ ...mart, was: was.get(mart.name) ?? {} }));
-    const described = await describeSnapshot(connection, folder, schemas, marts, { recorded });
+    const described = await describeSnapshot(connection, folder, schemas, marts, { recorded, base });
     const stored = { ...allTables(described), ...described.views };
     // The database of the snapshot describes its tables and columns.
     const entries = dictionary({ ...described, own: owned.own }).filter(({ name }) => name in stored);

@@ -1,17 +1,26 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { remove } from '../../base/config/owned.js';
+import { counted } from '../../base/config/printable.js';
+import { rows } from '../../base/duck/session.js';
+import { globRelation } from '../lake/files.js';
+import { printsOfPage } from '../land/fingerprints.js';
+import { chooseForm, type KnownPass, lackingOf } from '../land/group.js';
 import {
   changePass,
-  damagedFiles,
+  damagedPages,
   endPass,
   findPasses,
   isWhole,
   listPasses,
   openPass,
   type Pass,
+  type PassForm,
   type PassRequest,
   readPass,
   reopenPass,
 } from '../land/pass.js';
+import { knownRecords } from '../reconcile/record-fingerprints.js';
 import { contractFingerprint } from '../service/contract/fingerprint.js';
 import type { StreamName } from '../service/streams.js';
 import { isFuture } from './clock.js';
@@ -30,7 +39,7 @@ function startIn(id: string): string | undefined {
 /**
  * Resumes the pass that an earlier run left open, or sealed but did not publish. Requests its lost or damaged pages again.
  * Abandons all other unpublished passes, so that every sealed pass in landing belongs to a published snapshot. Opens a new
- * pass if there is none to resume.
+ * pass if there is none to resume; a full pass over `/cars` as a keyframe or a delta.
  */
 export async function findOrOpen(
   job: Job,
@@ -71,8 +80,11 @@ export async function findOrOpen(
         ? 'left behind, and older than a later full pass or than 12 hours'
         : 'left behind by another request';
     if (isSame && isNewest && isResumable(pass) && found === undefined) {
-      found = await withoutDamage(job, pass);
-      reason = 'left behind without all of its pages, which cannot be asked for one by one';
+      const isBroken = lackingOf(pass.record, undamaged(passes)).length > 0;
+      found = isBroken ? undefined : await withoutDamage(job, pass);
+      reason = isBroken
+        ? 'left behind as a delta, and landing lacks a pass that it builds on'
+        : 'left behind without all of its pages, which cannot be asked for one by one';
     }
     if (found?.folder === pass.folder) continue;
     abandon(job, pass, reason);
@@ -80,10 +92,35 @@ export async function findOrOpen(
   }
   if (found === undefined) {
     const origin = job.config.origin ?? null;
-    return open(job, { stream, run_id: job.runId, origin, kind, request: query, contract });
+    const form = stream === 'cars' && kind === 'full' ? await formOf(job, passes) : {};
+    return open(job, { stream, run_id: job.runId, origin, kind, request: query, contract, ...form });
   }
   job.reporter.step('resume', `pass ${found.record.pass_id} of ${stream} with ${found.pages.length} pages`);
   return found;
+}
+
+/** Passes without those that are known to be damaged. */
+const undamaged = (passes: readonly Pass[]): Pass[] =>
+  passes.filter(({ record }) => record.damaged_at === null);
+
+/** Whether a new full pass over `/cars` is a keyframe or a delta, and what it builds on. */
+async function formOf({ base, session, config, now }: Job, passes: readonly Pass[]): Promise<PassForm> {
+  const isComparable = knownRecords(base).ids.length > 0;
+  const known = base === undefined || !isComparable ? [] : await passesOf(session.connection, base.folder);
+  return chooseForm({ passes, known, isComparable, keyframeDays: config.keyframeDays, now: now() });
+}
+
+/** The passes over `/cars` with records that a snapshot was made from. */
+async function passesOf(connection: DuckDBConnection, snapshot: string): Promise<KnownPass[]> {
+  const found = await rows(
+    connection,
+    `select pass_id, epoch_ms(started_at) as started from ${globRelation(snapshot, 'passes', false)}
+     where stream = 'cars' and state = 'sealed' and records > 0`,
+  );
+  return found.map(({ pass_id, started }) => ({
+    pass_id: String(pass_id),
+    started_at: new Date(Number(started)).toISOString(),
+  }));
 }
 
 const fromFuture = ({ record }: Pass): string =>
@@ -114,20 +151,36 @@ function open(job: Job, request: PassRequest): Pass {
 }
 
 /**
- * Removes damaged pages of a pass, and opens a sealed pass again if it then lacks pages. Returns undefined if the missing
- * pages cannot be requested any more: a sealed window has moved on, and a scroll only goes forward.
+ * Removes pages of a pass that are damaged, and those of a delta that leave out a record that the lake no longer has: a run
+ * in between has brought another. Opens a sealed pass again if it then lacks pages. Returns undefined if the missing pages
+ * cannot be requested any more: a sealed window has moved on, and a scroll only goes forward.
  */
 async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
-  for (const path of await damagedFiles(pass, job.signal)) {
-    job.reporter.warn(`${path} is not as it was landed: it is removed, and its page asked for again`);
+  for (const { path, changed } of await damagedPages(pass, job.signal)) {
+    job.reporter.warn(`${changed} is not as it was landed: ${path} is removed, and its page asked for again`);
     remove(path);
   }
+  const outdated = outdatedPages(job, readPass(pass.folder));
+  if (outdated.length > 0)
+    job.reporter.warn(
+      `${counted(outdated.length, 'page')} of pass ${pass.record.pass_id} left out records that the lake has otherwise by now: they are asked for again`,
+    );
+  for (const path of outdated) remove(path);
   const left = readPass(pass.folder);
   const { record, pages } = left;
   if (record.state === 'sealed' && isWhole(left)) return left;
   const hasGap = 'limit' in record.request && pages.some(({ page }, i) => page !== i + 1);
   if ((record.kind !== 'full' && record.state === 'sealed') || hasGap) return undefined;
   return record.state === 'sealed' ? reopenPass(left) : left;
+}
+
+/** Paths of the pages of a delta that leave out a record that the lake does not have in this form. */
+function outdatedPages({ base }: Job, { folder, record, pages }: Pass): string[] {
+  if (record.form !== 'delta') return [];
+  const known = knownRecords(base);
+  return pages
+    .filter(({ prints }) => prints !== undefined && !printsOfPage(folder, prints)[0].isWithin(known))
+    .map(({ file }) => join(folder, file));
 }
 
 /** Ends a pass of this or an earlier run as abandoned. */

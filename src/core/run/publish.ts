@@ -54,7 +54,7 @@ const resultOf = ({ runId, recorder, now, startedAt }: Job, made: Made): RunResu
 });
 
 /**
- * Publishes a state with its marts: describes and seals the snapshot, checks the accounts, syncs every file, and switches the
+ * Publishes a state with its marts: seals the snapshot as `model` described it, checks the accounts, syncs every file, and switches the
  * link. Throws RECONCILE_UNBALANCED, LAKE_OVERTAKEN and PUBLISH_FAILED; then the last snapshot stays current.
  */
 export async function publish(job: Job, state: State, marts: Marts): Promise<RunResult> {

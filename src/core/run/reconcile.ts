@@ -14,7 +14,7 @@ import { type ClosingRow, writeRejects, writeSystemTable } from '../reconcile/sy
 import type { Job } from './job.js';
 import { isNothingNew } from './nothing-new.js';
 import { setFutureAside } from './open-pass.js';
-import { passTimes } from './window.js';
+import { passTimes } from './requested.js';
 
 /** A new state of the lake: the tables of the snapshot that a run writes. Its marts are not computed yet. */
 export interface State extends Pick<Merged, 'counts' | 'lotChanges'> {
@@ -152,6 +152,7 @@ async function writePasses(job: Job, context: MergeContext): Promise<void> {
   );
   const passes = [...loaded, ...abandoned].map(({ record: { request, drift, ...pass } }) => ({
     ...pass,
+    landed: pass.landed ?? pass.records,
     request: JSON.stringify(request),
     drift: JSON.stringify(drift),
   }));

@@ -15,10 +15,10 @@ import {
   unresolvedRuns,
   writeRun,
 } from '../lake/run-records.js';
-import { newId } from '../land/pass.js';
+import { leftOutOf, newId } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import type { TestFailures } from '../model/data-tests.js';
-import type { TableChange } from '../reconcile/merge-staged.js';
+import { storedBefore, type TableChange } from '../reconcile/merge-staged.js';
 import type { Observers } from './beside.js';
 import { describeError } from './describe-error.js';
 
@@ -195,6 +195,10 @@ export function openRecorder({
     },
     loaded(pass) {
       record.records += pass.record.records;
+      if (pass.record.form !== null) {
+        const leftOut = leftOutOf(pass.record);
+        progress({ landed: pass.record.records - leftOut, left_out: leftOut });
+      }
       record.loaded += pass.loaded;
       record.rejected += pass.rejected;
       record.rejected_values += pass.rejectedValues;
@@ -207,7 +211,11 @@ export function openRecorder({
       );
       record.counts = Object.fromEntries(numbers);
       const sum = (member: 'inserted' | 'updated' | 'gone') => sumOf(numbers, ([, change]) => change[member]);
-      progress({ inserted: sum('inserted'), updated: sum('updated'), gone: sum('gone') });
+      const all = Object.values(counts);
+      progress({
+        ...{ inserted: sum('inserted'), updated: sum('updated'), gone: sum('gone') },
+        ...{ compared: sumOf(all, ({ compared }) => compared), stored: sumOf(all, storedBefore) },
+      });
       const failing = unresolvedRuns(before);
       const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
       record.held = failing

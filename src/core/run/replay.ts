@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, remove } from '../../base/config/owned.js';
+import { count } from '../../base/config/printable.js';
 import { literals, rows } from '../../base/duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { currentSnapshot } from '../lake/layout.js';
@@ -8,8 +9,9 @@ import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
 import { listSnapshots } from '../lake/snapshots.js';
 import { systemTables } from '../lake/tables.js';
 import { type Problem, verifyFiles } from '../lake/verify.js';
+import { brokenDeltas, checkPages, noteDamage } from '../land/group.js';
 import type { LandedPage } from '../land/page.js';
-import { damagedFiles, findPasses, isWhole, type Pass, type UnreadablePass } from '../land/pass.js';
+import { findPasses, isWhole, leftOutOf, type Pass, type UnreadablePass } from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { describeSnapshot } from '../publish/snapshot.js';
 import { recordFingerprints } from '../reconcile/record-fingerprints.js';
@@ -26,8 +28,8 @@ export interface Night {
 }
 
 /**
- * The nights in landing, oldest first. Their pages were compared with their checksums. Throws LAND_FAILED if a page is
- * damaged, a pass cannot be read, or there is no night.
+ * The nights in landing, oldest first. Their pages were compared with their checksums. Deltas that landing lacks a pass for
+ * are left out, with a warning. Throws LAND_FAILED if a page is damaged, a pass cannot be read, or there is no night.
  */
 export async function landedNights(job: Job, carriers: readonly BaseState[]): Promise<readonly Night[]> {
   const nights = groupByRun(job, await publishedPasses(job, carriers));
@@ -77,13 +79,31 @@ function leaveOut(
   );
 }
 
-/** Sealed passes by the run that used them, oldest first. */
+/**
+ * Sealed passes by the run that used them, in the order in which the runs merged them: a run may go on with a pass that began
+ * before another run merged its own.
+ */
 function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
   const byRun = new Map<string, Pass[]>();
+  for (const pass of replayable(job, known))
+    byRun.set(pass.record.run_id, [...(byRun.get(pass.record.run_id) ?? []), pass]);
+  const ended = (passes: readonly Pass[]): string =>
+    passes
+      .map(({ record }) => record.ended_at ?? record.started_at)
+      .sort()
+      .at(-1) ?? '';
+  return [...byRun]
+    .map(([runId, passes]) => ({ runId, passes }))
+    .sort((a, b) => (ended(a.passes) < ended(b.passes) ? -1 : 1));
+}
+
+/** The passes from which the lake is made again. */
+function replayable(job: Job, known: ReadonlySet<string> | undefined): Pass[] {
+  const found: Pass[] = [];
   const { passes, unreadable } = findPasses(job.layout.landing);
   for (const pass of unreadable) leaveOut(job, pass, known);
   for (const pass of passes) {
-    const { state, published, pass_id, run_id, pages, started_at } = pass.record;
+    const { state, published, pass_id, pages, started_at } = pass.record;
     // The lake was not made from a night that was never published.
     if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
     // A start that follows the clock of the service is right, so that it is this machine that is behind.
@@ -97,26 +117,32 @@ function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
       throw new LotlakeError('LAND_FAILED', `${pass.folder} has ${pass.pages.length} of its ${pages} pages`, {
         hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
       });
-    byRun.set(run_id, [...(byRun.get(run_id) ?? []), pass]);
+    found.push(pass);
   }
-  const started = (passes: readonly Pass[]): string =>
-    passes.map((pass) => pass.record.started_at).sort()[0] ?? '';
-  return [...byRun]
-    .map(([runId, passes]) => ({ runId, passes }))
-    .sort((a, b) => (started(a.passes) < started(b.passes) ? -1 : 1));
+  const broken = brokenDeltas(found);
+  for (const { pass, lacking } of broken)
+    job.reporter.warn(
+      `${pass.folder} is left out: it is a delta of ${pass.record.started_at} that leaves out ${count(leftOutOf(pass.record))} of ${count(pass.record.records)} records, and landing lacks ${lacking.join(', ')}, which it builds on; what the published snapshot knows of it is carried over, and the next full pass lands every record`,
+    );
+  return found.filter((pass) => !broken.some((each) => each.pass === pass));
 }
 
 /** Throws LAND_FAILED if a page has changed since it was landed, before hours are spent on the others. */
 async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void> {
   job.reporter.step('check', 'the pages of landing against their checksums');
-  const damaged: string[] = [];
-  for (const { passes } of nights)
-    for (const pass of passes) damaged.push(...(await damagedFiles(pass, job.signal)));
-  if (damaged.length === 0) return;
+  const passes = nights.flatMap((night) => night.passes);
+  const found = await checkPages(passes, job.signal);
+  noteDamage(passes, found, job.now());
+  if (found.length === 0) return;
+  const damaged = found.map(({ changed }) => changed);
+  const bad = new Set(found.map(({ pass }) => pass));
+  const lost = brokenDeltas(passes.filter((pass) => !bad.has(pass))).map(({ pass }) => pass.record.pass_id);
+  const also =
+    lost.length === 0 ? '' : `; without it the deltas ${lost.join(', ')} cannot be replayed either`;
   const files = damaged.length === 1 ? 'a page' : `${damaged.length} pages`;
   throw new LotlakeError(
     'LAND_FAILED',
-    `${files} of published passes are not as they were landed: ${damaged.join(', ')}`,
+    `${files} of published passes are not as they were landed: ${damaged.join(', ')}${also}`,
     {
       hint: 'the last snapshot stays current and landing stays as it is; the service cannot be asked for an old page again: bring each file back from a copy, or move the folder of its pass out of landing and run rebuild again, which carries over what the snapshot knows of it',
     },
@@ -141,10 +167,21 @@ export async function replay(
   const own: Job = { ...job, stage };
   const passes: LoadedPass[] = [];
   for (const pass of night.passes) passes.push(await load(own, pass, replayedPages(job, pass)));
-  const startedAt = passes[0]?.record.started_at ?? job.startedAt.toISOString();
+  const startedAt = startOf(night) ?? job.startedAt.toISOString();
   // The shrink guard decided in that night.
   const given = { target, base, runId, startedAt, allowShrink: true };
   return { ...(await mergeNight(own, passes, given)), passes };
+}
+
+/**
+ * When the run of a night began, as far as rules depend on it: not before the end of its first pass if it went on with the
+ * pass of an earlier run, since another run may have seen vehicles in between; otherwise with the pass.
+ */
+function startOf({ runId, passes: [first] }: Night): string | undefined {
+  if (first === undefined) return undefined;
+  const { pass_id, started_at, ended_at } = first.record;
+  const secondIn = (id: string): string => id.replace(/-.*/, '');
+  return secondIn(pass_id) < secondIn(runId) ? (ended_at ?? started_at) : started_at;
 }
 
 /** Yields the landed pages of a pass, and reports them. */

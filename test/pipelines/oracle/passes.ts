@@ -201,9 +201,14 @@ function openBorders({ pages, answers }: List): [number, number][] {
 
 /** Rejected records and rejected values, by their place. A page that was read twice rejects each place once. */
 function rejectsOf(answers: readonly Answer[]): Values[] {
-  const places = answers.flatMap(({ list, page, records }) =>
+  const places = answers.flatMap(({ list, page, records, lines }) =>
     records.flatMap((record, position): [string, Values][] => {
-      const place = { list, page, position, record_id: String((record as Vehicle).id) };
+      const place = {
+        list,
+        page,
+        position: lines?.[position] ?? position,
+        record_id: String((record as Vehicle).id),
+      };
       const found = isValid(record) ? unreadable(record) : [{ path: 'listings', raw: null }];
       return found.map((what) => [`${list} ${page} ${position} ${what.path}`, { ...place, ...what }]);
     }),

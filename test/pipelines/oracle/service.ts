@@ -36,6 +36,8 @@ export interface Answer {
   readonly minutes: number | undefined;
   readonly status: number;
   readonly records: readonly unknown[];
+  /** The line of each record in the landed file of the page, once the pass is read. */
+  readonly lines?: readonly number[];
   readonly total: number | null;
   /** Whether the request was for one record, to learn whether the key has a source, and not for a page of a list. */
   readonly asksForSource: boolean;

@@ -93,7 +93,14 @@ export function jobOf(stage: Stage, { trouble, sources, guard, allowShrink, conc
   const { now, story } = stage;
   const inFlight = { none: concurrency, drift: trouble.kind === 'drift' ? trouble.concurrency : 1 };
   const config = configFor(stage.service.url, stage.output, {
-    ...{ perPage: story.perPage, shrinkGuard: guard, allowShrink, referenceDays: 10_000, retryBudget: 0.01 },
+    ...{
+      perPage: story.perPage,
+      shrinkGuard: guard,
+      allowShrink,
+      keyframeDays: story.keyframeDays ?? 7,
+      referenceDays: 10_000,
+      retryBudget: 0.01,
+    },
     concurrency: trouble.kind === 'none' || trouble.kind === 'drift' ? inFlight[trouble.kind] : 1,
     ...(sources === null ? {} : { sources: [...sources] }),
   });

@@ -39,6 +39,8 @@ export interface Story {
   readonly totals: boolean;
   /** Whether the list of one source shows vehicles with only the lots of that source. */
   readonly ownLots?: boolean;
+  /** Days from one full pass that lands every record to the next; 0 if every one does. */
+  readonly keyframeDays?: number;
   readonly steps: readonly Step[];
 }
 
@@ -150,6 +152,7 @@ export const stories = (longest: number): fc.Arbitrary<Story> =>
       perPage: upTo(4).map((more) => 2 + more),
       totals: fc.boolean(),
       ownLots: fc.boolean(),
+      keyframeDays: fc.constantFrom(7, 3, 30, 0),
       first: step(['nightly']),
       rest: fc.noBias(fc.array(step(RUNS), { minLength: 1, maxLength: longest, size: 'max' })),
     })

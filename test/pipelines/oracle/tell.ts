@@ -1,6 +1,7 @@
 /** Plays random stories. After each step a job runs, and the lake is compared with its model. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { incremental } from '../../../pipelines/incremental.js';
@@ -137,7 +138,11 @@ function fillWalks(
   const cars = begin(ledger, { stream: 'cars', kind, sources, begins }, now);
   if (cars.startedAt !== now) note('resumed passes');
   // A run requests nothing more for a sealed pass.
-  if (cars.isSealed) expect(log.filter(({ path }) => path === '/cars')).toEqual([]);
+  // Unless it is a delta that leaves out what a run in between has replaced.
+  if (cars.isSealed && log.some(({ path }) => path === '/cars')) {
+    note('pages of a sealed delta asked for again');
+    expect(cars.kind).toBe('full');
+  }
   fill(cars, log);
   const failed = log.find(({ status }) => status === 500);
   if (sources?.every((source) => cars.refused.includes(String(source))) === true)
@@ -159,26 +164,39 @@ const isReread = ({ answers }: Walk): boolean =>
 
 /**
  * Answers in the order and at the times that the client saw them. The service does not know these for requests that
- * were in flight together. The last answer for a page is the last one of its name in the ledger.
+ * were in flight together. The last answer for a page is the last one of its name in the ledger. A delta has given up pages
+ * that it lacks.
  */
 function asReceived({ output }: Stage, { passes }: RunResult, answers: readonly Answer[]): Answer[] {
   const passId = passes.find(({ record }) => record.stream === 'cars')?.record.pass_id ?? '';
   const folder = join(output, 'landing', 'cars', passId);
   // A run that got no record leaves no pass.
   if (!existsSync(folder)) return [...answers];
-  const { pages } = readPass(folder);
+  const { pages, record } = readPass(folder);
+  const nameOf = ({ list, page }: { readonly list: string; readonly page: number }) => `${list} ${page}`;
   const times = new Map<string, number>();
-  const places = answers.map((answer) => {
-    const name = `${answer.list} ${answer.page}`;
+  const places = answers.flatMap((answer) => {
+    const name = nameOf(answer);
     const time = times.get(name) ?? 0;
     times.set(name, time + 1);
-    const landed = pages.filter((each) => `${each.list} ${each.page}` === name);
-    const page = landed[time];
-    if (page === undefined) return { answer, seq: Number.POSITIVE_INFINITY };
+    const landed = pages.filter((each) => nameOf(each) === name);
+    const givenUp =
+      record.form === 'delta' ? answers.filter((each) => nameOf(each) === name).length - landed.length : 0;
+    if (time < givenUp) return [];
+    const page = landed[time - givenUp];
+    if (page === undefined) return [{ answer, seq: Number.POSITIVE_INFINITY }];
     const [asked, answered] = [microseconds(page.requestedAt), microseconds(page.receivedAt)];
-    return { answer: { ...answer, asked, answered }, seq: page.seq };
+    const lines = linesOf(join(folder, page.file), answer.records);
+    return [{ answer: { ...answer, asked, answered, lines }, seq: page.seq }];
   });
   return places.sort((a, b) => a.seq - b.seq).map(({ answer }) => answer);
+}
+
+/** The line of each record in a landed file; the line of the next one for a record that the file leaves out. */
+function linesOf(file: string, records: readonly unknown[]): number[] {
+  const lines = gunzipSync(readFileSync(file)).toString().split('\n');
+  let line = 0;
+  return records.map((record) => (lines[line] === JSON.stringify(record) ? line++ : line));
 }
 
 /** An instant of a ledger as microseconds. */
@@ -209,6 +227,7 @@ async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end
     expect(end).toMatchObject({ outcome: 'held' });
     return compare(stage);
   }
+  if ('result' in end && end.result.passes.some(({ record }) => record.form === 'delta')) note('deltas');
   if (!('result' in end)) throw new Error(`the run ended with ${end.outcome}: ${end.message}`);
   expectBalance(end.result, walks, before, stage.known);
   await compare(stage);
