@@ -6,8 +6,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../src/base/config/package-root.js';
 
-export const CLI = join(packageRoot, 'dist', 'src', 'cli', 'main.js');
-const PRELOAD = fileURLToPath(new URL('./preload.js', import.meta.url));
+export const CLI = join(packageRoot, 'dist', 'cli', 'main.js');
+/** Loaded before a command to measure it. */
+export const PRELOAD: string = fileURLToPath(new URL('./preload.js', import.meta.url));
 
 /** Milliseconds between two measurements of what a command has spilled. */
 const LOOK_EVERY = 250;

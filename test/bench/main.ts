@@ -11,6 +11,7 @@ import { type BenchData, benchData } from './data.js';
 import { growthOf, type ModelTimes, writeBudget } from './growth.js';
 import { BenchReport } from './report.js';
 import { serve } from './service.js';
+import { compareStarts } from './starts.js';
 import { addYears } from './years.js';
 
 const run = promisify(execFile);
@@ -99,6 +100,7 @@ async function compare(report: BenchReport): Promise<void> {
   const lakeBytes = bytesBelow(join(lake, 'lake', 'current'));
   const size = `${megabytes(lakeBytes)}, ${megabytes(statSync(oneFile).size)}`;
   report.figure("the lake's files, × the one-liner's", size, lakeBytes / statSync(oneFile).size, { most: 1 });
+  await compareStarts(report, { lake, work: join(work, 'starts'), before: process.env.LOTLAKE_BENCH_BEFORE });
   const cold = await coldQuery(lake);
   report.figure('lotlake query, cold, s', `${(cold * 1000).toFixed(0)} ms`, cold, { most: 0.6 });
 }

@@ -7,7 +7,7 @@ import { makeScratch } from '../../src/base/config/owned.js';
 import { packageFile } from '../../src/base/config/package-root.js';
 import { openSession, rows, type Session } from '../../src/base/duck/session.js';
 import { type Model, readLayer, readModels, readModelsOf } from '../../src/core/model/model-files.js';
-import { referencesOf } from '../../src/core/model/references.js';
+import { withReferences } from '../../src/core/model/references.js';
 import { planModels, runModels, sharedSteps } from '../../src/core/model/run-models.js';
 
 let session: Session;
@@ -21,11 +21,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const refs = (sql: string) => referencesOf(session.connection, { name: 'm', sql });
+/** The names that a SELECT reads. */
+const refs = async (sql: string, name = 'm'): Promise<readonly string[] | undefined> =>
+  (await withReferences(session.connection, [{ name, sql }]))[0]?.references;
 const node = (name: string, ...references: string[]) => ({ name, references });
 const none: ReadonlySet<string> = new Set();
 
-describe('referencesOf', () => {
+describe('withReferences', () => {
   it('finds tables of joins with USING, of unions and of nested queries', async () => {
     expect(
       await refs(`
@@ -67,8 +69,8 @@ describe('referencesOf', () => {
   it('names the model whose SQL is not one SELECT', async () => {
     const failed = { code: 'MODEL_FAILED', stage: 'model' };
     for (const sql of ['select from where', 'create table x as select 1', 'select 1; select 2']) {
-      await expect(referencesOf(session.connection, { name: 'odd', sql })).rejects.toMatchObject(failed);
-      await expect(referencesOf(session.connection, { name: 'odd', sql })).rejects.toThrow(/model odd/);
+      await expect(refs(sql, 'odd')).rejects.toMatchObject(failed);
+      await expect(refs(sql, 'odd')).rejects.toThrow(/model odd/);
     }
   });
 });

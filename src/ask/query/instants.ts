@@ -1,15 +1,15 @@
-import {
+import type { DuckDBType, DuckDBValue, Json } from '@duckdb/node-api';
+import { duckdb } from '../../base/duck/api.js';
+
+const {
   DuckDBDateValue,
   DuckDBTimestampMillisecondsValue,
   DuckDBTimestampNanosecondsValue,
   DuckDBTimestampSecondsValue,
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
-  type DuckDBType,
-  type DuckDBValue,
-  type Json,
   JsonDuckDBValueConverter,
-} from '@duckdb/node-api';
+} = duckdb;
 
 /**
  * A value as every text format shows it, nested values too. DuckDB's own converter writes instants in the time zone of

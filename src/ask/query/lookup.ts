@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Row } from '../../base/duck/session.js';
 import { ask } from './ask.js';
-import { failOlder, fillMarts, type StandIns } from './older-marts.js';
+import { failOlder, fillMarts, nameVins, type StandIns } from './older-marts.js';
 
 /** Tables and marts that a lookup reads. */
-export const LOOKUP_READS = 'vehicles lots sightings inspections history_reports vehicle_timeline';
+export const LOOKUP_READS = 'vehicles vin_facts lots sightings inspections history_reports vehicle_timeline';
 
 /** What snapshots of older versions lack. */
 const STAND_INS: StandIns = {
@@ -43,6 +43,7 @@ export async function findVehicle(
 ): Promise<FoundVehicle | undefined> {
   const has = await fillMarts(connection, STAND_INS, Object.keys(STAND_INS));
   const found = async (): Promise<FoundVehicle | undefined> => {
+    await nameVins(connection, has);
     const [vehicle_id, ...others] = await idsOf(connection, asked);
     if (vehicle_id === undefined) return undefined;
     const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id });

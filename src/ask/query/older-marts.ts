@@ -36,6 +36,16 @@ export async function fillMarts(
   return new Set(columns.keys());
 }
 
+/**
+ * Names the view `vins`: each vehicle with its VIN in upper case, without outer spaces. vin_facts has it so, and finding one
+ * there takes a fifth of the time.
+ * @param has the tables and marts of the snapshot
+ */
+export async function nameVins(connection: DuckDBConnection, has: ReadonlySet<string>): Promise<void> {
+  const vins = has.has('vin_facts') ? 'vin from vin_facts' : 'upper(trim(vin)) as vin from vehicles';
+  await connection.run(`create view if not exists vins as select vehicle_id, ${vins}`);
+}
+
 /** Throws QUERY_NO_TABLE for a query that found no such mart or column in a snapshot, and any other error as it is. */
 export function failOlder(error: unknown): never {
   if (!/^(Catalog|Binder) Error/.test(messageOf(error))) throw error;

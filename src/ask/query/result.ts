@@ -1,10 +1,11 @@
-import {
-  type DuckDBConnection,
-  type DuckDBDataChunk,
-  type DuckDBResult,
-  type DuckDBValueConverter,
+import type {
+  DuckDBConnection,
+  DuckDBDataChunk,
+  DuckDBResult,
+  DuckDBValueConverter,
   StatementType,
 } from '@duckdb/node-api';
+import { duckdb } from '../../base/duck/api.js';
 import { failQuery, type ReadQuery } from '../../core/model/read-only.js';
 
 /** Columns of a result, with DuckDB's names of their types. */
@@ -22,13 +23,16 @@ export interface Result {
   countRest(): Promise<number>;
 }
 
-const READING: ReadonlySet<StatementType> = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
+const READING: ReadonlySet<StatementType> = new Set([
+  duckdb.StatementType.SELECT,
+  duckdb.StatementType.EXPLAIN,
+]);
 
 async function begin(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
   const statements = await connection.extractStatements(sql);
   const prepared = await statements.prepare(0);
   if (statements.count !== 1 || !READING.has(prepared.statementType))
-    throw new TypeError(`not a query: ${StatementType[prepared.statementType]}`);
+    throw new TypeError(`not a query: ${duckdb.StatementType[prepared.statementType]}`);
   return prepared.stream();
 }
 

@@ -4,7 +4,7 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { didYouMean } from '../../base/config/nearest.js';
 import type { Row } from '../../base/duck/session.js';
 import { ask } from './ask.js';
-import { failOlder, fillMarts, type StandIns } from './older-marts.js';
+import { failOlder, fillMarts, nameVins, type StandIns } from './older-marts.js';
 
 /** Tables and marts that the queries of `sql/value` read. */
 export const VALUE_READS =
@@ -39,8 +39,7 @@ interface Lake {
 /** Runs work on a snapshot, which may be of an older version. Throws QUERY_NO_TABLE if it lacks too much. */
 async function onLake<T>(connection: DuckDBConnection, work: (lake: Lake) => Promise<T>): Promise<T> {
   const has = await fillMarts(connection, STAND_INS, ['price_doubts']);
-  const vins = has.has('vin_facts') ? 'vin from vin_facts' : 'upper(trim(vin)) as vin from vehicles';
-  await connection.run(`create view if not exists vins as select vehicle_id, ${vins}`).catch(failOlder);
+  await nameVins(connection, has).catch(failOlder);
   return work({ connection, has }).catch(failOlder);
 }
 

@@ -4,20 +4,27 @@ import type { Row } from '../../base/duck/session.js';
 /** A share as a percentage with one digit. */
 export const percent = orNone((n) => `${(n * 100).toFixed(1).replace(/^-0\.0$/, '0.0')}%`);
 
-const amount = (value: number, currency: string, rest: Intl.NumberFormatOptions): string =>
-  value.toLocaleString('en', { style: 'currency', currency, ...rest });
+/** Writes amounts; each currency has one formatter, since making one takes as long as writing a hundred amounts. */
+function amountsWith(options: Intl.NumberFormatOptions): (value: number, currency: string) => string {
+  const formats = new Map<string, Intl.NumberFormat>();
+  return (value, currency) => {
+    const format =
+      formats.get(currency) ?? new Intl.NumberFormat('en', { style: 'currency', currency, ...options });
+    formats.set(currency, format);
+    return format.format(value);
+  };
+}
+
+const whole = amountsWith({ maximumFractionDigits: 0 });
+const compact = amountsWith({ notation: 'compact', minimumFractionDigits: 0, maximumFractionDigits: 1 });
 
 /** An amount without cents, in a currency such as USD. */
 export const money = (value: unknown, currency: unknown): string =>
-  orNone((n) => amount(n, String(currency), { maximumFractionDigits: 0 }))(value);
+  orNone((n) => whole(n, String(currency)))(value);
 
 /** An amount on an axis, in thousands if it has any. */
 const shortMoney = (value: number, currency: unknown): string =>
-  amount(value, String(currency), {
-    notation: 'compact',
-    minimumFractionDigits: 0,
-    maximumFractionDigits: 1,
-  }).replace('K', 'k');
+  compact(value, String(currency)).replace('K', 'k');
 
 const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' };
 const dayFormat = new Intl.DateTimeFormat('en-GB', DAY);

@@ -39,8 +39,10 @@ export const orNone =
     return known === null ? NONE : write(known);
   };
 
-/** A count with separators. */
-export const count = orNone((n) => n.toLocaleString('en'));
+/** A count with separators. Small ones go without Intl, which takes 8 ms to load. */
+export const count = orNone((n) =>
+  Math.abs(n) < 1000 && Number.isInteger(n) ? `${n}` : n.toLocaleString('en'),
+);
 
 /** A count with its noun: `1 row`, `2,000 rows`. */
 export const counted = (value: unknown, singular: string, plural = `${singular}s`): string =>

@@ -1,8 +1,9 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import { parseBytes } from '../config/memory.js';
 import { makeFolder, makeScratch, remove } from '../config/owned.js';
+import { duckdb } from './api.js';
 import { isOutOfMemory } from './out-of-memory.js';
 
 /** Limits of one DuckDB database. */
@@ -51,7 +52,7 @@ const INTERRUPT_EVERY = 20;
 /** Opens a DuckDB database that fetches nothing, spills below the output folder and works in UTC. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   makeFolder(options.temp);
-  const instance = await DuckDBInstance.create(':memory:', {
+  const instance = await duckdb.DuckDBInstance.create(':memory:', {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     memory_limit: options.memory,

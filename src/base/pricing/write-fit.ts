@@ -1,4 +1,5 @@
-import { type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { duckdb } from '../duck/api.js';
 import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
 import { type Factor, GROUPS, isShared, LEVEL_FACTORS, REFERENCES, SEGMENTS } from './design.js';
@@ -220,7 +221,7 @@ type Numbers = readonly (number | string)[];
 export async function openNumbers(connection: DuckDBConnection, table: string, market: number) {
   const appender = await connection.createAppender(table, 'main', 'fit');
   const types = Array.from({ length: appender.columnCount }, (_, i) => appender.columnType(i));
-  const chunk = DuckDBDataChunk.create(types, CHUNK);
+  const chunk = duckdb.DuckDBDataChunk.create(types, CHUNK);
   const [markets, ...columns] = types.map((_, i) => chunk.getColumnVector(i));
   for (let at = 0; at < CHUNK; at += 1) markets?.setItem(at, market);
   let count = 0;

@@ -4,9 +4,9 @@ import { identifier } from '../../base/duck/session.js';
 import type { Column } from '../../core/lake/schema.js';
 import type { TestFailures } from '../../core/model/data-tests.js';
 import type { Model } from '../../core/model/model-files.js';
-import { SETTINGS } from '../../core/model/references.js';
 import { type ModelNode, type ModelResult, sharedSteps } from '../../core/model/run-models.js';
 import { failuresOf, type PlannedTest } from '../../core/model/test-sql.js';
+import { SETTINGS } from '../../core/model/tree.js';
 import { runSpark, type SparkOptions, type SparkResult } from './run-spark.js';
 import { patternOf, type SparkStep, sparkLiteral } from './script.js';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { isLink, replaceFile } from '../../base/config/owned.js';
 import { version } from '../../base/config/package-root.js';
-import { ID } from '../land/pass.js';
+import { ID } from '../land/ids.js';
 
 /** Version that this code writes. */
 export const SCHEMA_VERSION = 3;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { jsonIn } from '../../base/config/json.js';
 import { exitCodes } from '../../base/config/lotlake-error.js';
 import { isLink, makeFolder, replaceFile } from '../../base/config/owned.js';
-import { ID } from '../land/pass.js';
+import { ID } from '../land/ids.js';
 import { diskUse } from './files.js';
 import { currentId, type Layout } from './layout.js';
 import { holderAtWork } from './lock.js';

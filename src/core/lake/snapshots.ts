@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { rows } from '../../base/duck/session.js';
-import { ID } from '../land/pass.js';
+import { ID } from '../land/ids.js';
 import { globRelation } from './files.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn } from './manifest.js';

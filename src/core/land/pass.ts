@@ -8,10 +8,8 @@ import { append, isLink, makeFolder, realPlace, replaceFile } from '../../base/c
 import { type StreamName, streamNames } from '../service/streams.js';
 import { checksumOf, syncFiles, unwritable, writing } from './files.js';
 import { arePrintsSound, endOfPrints, FINGERPRINTS } from './fingerprints.js';
+import { ID } from './ids.js';
 import { heldBy, type LandedPage } from './page.js';
-
-/** The form of {@link newId}. A name of another form in a lake is not lotlake's. */
-export const ID = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
 
 const passSchema = z.object({
   pass_id: z.string().regex(ID),

@@ -6,7 +6,7 @@ import { jsonIn } from '../../base/config/json.js';
 import { assertNoLinks, makeFolder, remove, writeNew } from '../../base/config/owned.js';
 import { literal, scalar } from '../../base/duck/session.js';
 import { unsoundError } from '../lake/lake-error.js';
-import { ID } from '../land/pass.js';
+import { ID } from '../land/ids.js';
 import type { TestResult } from './data-tests.js';
 
 /** Most failing rows that are kept of one test. */

@@ -1,83 +1,35 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
-import { literal, row } from '../../base/duck/session.js';
 import { fittedModel } from './model-files.js';
+import { namesIn, type SqlTree, treesOf } from './tree.js';
 
-/** A node of DuckDB's parse tree. */
-type SqlNode = Readonly<Record<string, unknown>>;
-
-/** DuckDB's parse tree of a text. Only a text of SELECT statements has one. */
-export interface SqlTree {
-  readonly error: boolean;
-  readonly error_type?: string;
-  readonly error_message?: string;
-  readonly statements?: readonly { readonly node: SqlNode }[];
-}
-
-/** Parses a text with DuckDB's own parser, which does not resolve names. */
-export async function treeOf(connection: DuckDBConnection, sql: string): Promise<SqlTree> {
-  const { tree } = await row(connection, `select json_serialize_sql(${literal(sql)}) as tree`);
-  return JSON.parse(String(tree));
-}
-
-/** The model with the settings of the run, which functions of the models read. */
-export const SETTINGS = 'dim_settings';
-
-/**
- * Names of the tables and views that a SELECT reads, lower case, sorted, without its CTEs. They need not exist.
- * Throws MODEL_FAILED, naming the model, if the SQL is not one SELECT.
- */
-export async function referencesOf(
-  connection: DuckDBConnection,
-  model: { readonly name: string; readonly sql: string },
-): Promise<readonly string[]> {
-  const { error, error_message, statements = [] } = await treeOf(connection, model.sql);
-  if (error || statements.length !== 1) {
-    const reason = error_message ?? `it holds ${statements.length} statements`;
-    throw new LotlakeError('MODEL_FAILED', `model ${model.name} is not one SELECT: ${reason}`);
-  }
-  const names = namesIn(statements).map((name) => (name.startsWith('fit.') ? fittedModel() : name));
-  return [...new Set(names)].sort();
-}
-
-/** The CTEs of a SELECT, in order. */
-interface CteMap {
-  readonly map: readonly { readonly key: string; readonly value: { readonly query: { node: SqlNode } } }[];
+/** A SELECT with the name of what it computes. */
+interface NamedSelect {
+  readonly name: string;
+  readonly sql: string;
 }
 
 /**
- * The tables and views that a parsed text reads, some several times. A table of the database `fit` is `fit.<name>`.
- * @param ctes names of the CTEs that hide tables at this place
+ * Adds to each SELECT the names of the tables and views that it reads, lower case, sorted, without its CTEs. They need not
+ * exist. Throws MODEL_FAILED, naming the model, for SQL that is not one SELECT.
  */
-export function namesIn(tree: unknown, ctes: ReadonlySet<string> = new Set()): readonly string[] {
-  if (typeof tree !== 'object' || tree === null) return [];
-  const { cte_map, ...node }: SqlNode = { ...tree };
-  const found: string[] = [];
-  if (node.type === 'BASE_TABLE') {
-    const name = String(node.table_name).toLowerCase();
-    if (node.schema_name === 'fit') found.push(`fit.${name}`);
-    else if (node.schema_name !== '' || !ctes.has(name)) found.push(name);
-  }
-  // The function reads the table (sql/functions/enough.sql).
-  if (node.function_name === 'enough') found.push(SETTINGS);
-  let scope = ctes;
-  // Each CTE sees those before it, a recursive one also itself.
-  for (const { key, value } of (cte_map as CteMap | undefined)?.map ?? []) {
-    const query = value.query.node;
-    const next = new Set([...scope, key.toLowerCase()]);
-    found.push(...namesIn(query, query.type === 'RECURSIVE_CTE_NODE' ? next : scope));
-    scope = next;
-  }
-  for (const value of Object.values(node)) found.push(...namesIn(value, scope));
-  return found;
-}
-
-/** Adds to each SELECT the names that it reads, see {@link referencesOf}. */
-export async function withReferences<T extends { readonly name: string; readonly sql: string }>(
+export async function withReferences<T extends NamedSelect>(
   connection: DuckDBConnection,
   selects: readonly T[],
-) {
-  const found: (T & { readonly references: readonly string[] })[] = [];
-  for (const select of selects) found.push({ ...select, references: await referencesOf(connection, select) });
-  return found;
+): Promise<(T & { readonly references: readonly string[] })[]> {
+  const trees = await treesOf(
+    connection,
+    selects.map(({ sql }) => sql),
+  );
+  return selects.map((select, i) => ({ ...select, references: referencesIn(trees[i], select.name) }));
+}
+
+function referencesIn(tree: SqlTree | undefined, name: string): readonly string[] {
+  const { error = true, error_message, statements = [] } = tree ?? {};
+  if (error || statements.length !== 1) {
+    const reason = error_message ?? `it holds ${statements.length} statements`;
+    throw new LotlakeError('MODEL_FAILED', `model ${name} is not one SELECT: ${reason}`);
+  }
+  const names = namesIn(statements).map((each) => (each.startsWith('fit.') ? fittedModel() : each));
+  return [...new Set(names)].sort();
 }

@@ -13,7 +13,8 @@ import { viewOn } from '../lake/views.js';
 import { createFunctions } from './functions.js';
 import { type MartSnapshot, martOptions } from './mart-files.js';
 import { type Model, modelFailed, readModels } from './model-files.js';
-import { SETTINGS, withReferences } from './references.js';
+import { withReferences } from './references.js';
+import { SETTINGS } from './tree.js';
 
 /** How models are run, and where they are written. */
 export interface RunModelsOptions {

@@ -180,7 +180,10 @@ function moveTo(state: AppState, body: unknown): void {
   }
 }
 
-/** Encodes a JSON text, gzipped at level 1 if `zipped`. */
+/** Characters of the shortest answer that is gzipped, as servers do: a shorter one would hardly become smaller. */
+const LEAST_ZIPPED = 1_000;
+
+/** Encodes a JSON text, gzipped at level 1 if `zipped` and it is not short. */
 async function encode(
   status: number,
   text: string,
@@ -188,8 +191,9 @@ async function encode(
   zipped: boolean,
 ): Promise<Answer> {
   const plain = Buffer.from(text, 'utf8');
-  const bytes = zipped ? await compress(plain, { level: 1 }) : plain;
-  const encoding = zipped ? { 'content-encoding': 'gzip' } : {};
+  const isZipped = zipped && text.length >= LEAST_ZIPPED;
+  const bytes = isZipped ? await compress(plain, { level: 1 }) : plain;
+  const encoding = isZipped ? { 'content-encoding': 'gzip' } : {};
   return {
     status,
     bytes,

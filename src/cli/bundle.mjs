@@ -1,0 +1,38 @@
+/**
+ * Makes `dist/cli`, the command line as users start it: its code and that of its dependencies, without what a command never
+ * calls, in a file for each group of commands that share it. Loading some 200 modules one by one took half of a start. What
+ * is native stays a package, and so does the AWS SDK, which few use (docs/decisions/0050-fast-starts.md).
+ */
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const root = join(import.meta.dirname, '..', '..');
+const dir = join(root, 'dist', 'cli');
+
+rmSync(dir, { recursive: true, force: true });
+const bundle = await rolldown({
+  input: join(root, 'src', 'cli', 'main.ts'),
+  platform: 'node',
+  external: [/^@duckdb\//, /^@aws-sdk\//],
+  resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+});
+const { output } = await bundle.write({
+  dir,
+  format: 'esm',
+  sourcemap: true,
+  chunkFileNames: '[name]-[hash].js',
+});
+
+/** The packages whose code is in the bundle, which comes with their licences. */
+const packages = output
+  .flatMap(({ moduleIds = [] }) => moduleIds)
+  .flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
+const licences = [...new Set(packages)].sort().map((folder) => {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((each) => /^(licen[cs]e|copying)/i.test(each));
+  const text = file === undefined ? `Licence: ${license}` : readFileSync(join(folder, file), 'utf8').trim();
+  return `${name} ${version}\n\n${text}\n`;
+});
+writeFileSync(join(dir, 'licences.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`));
+chmodSync(join(dir, 'main.js'), 0o755);
