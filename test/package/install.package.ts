@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/base/config/package-root.js';
@@ -91,7 +91,6 @@ describe.each([...nodes])(`installed for ${user} on Node %s`, (major, node) => {
   });
 
   it('runs the example of docs/ask/library.md, with its types', () => {
-    chmodSync(project, 0o777);
     writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
     // npm writes the package that it installs into this file.
     chmodSync(join(project, 'package.json'), 0o666);
@@ -102,8 +101,7 @@ describe.each([...nodes])(`installed for ${user} on Node %s`, (major, node) => {
       JSON.stringify({ compilerOptions: COMPILER, files: ['example.ts'] }),
     );
     here(process.execPath, join(packageRoot, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project);
-    mkdirSync(join(project, 'example-lake'), { mode: 0o777 });
-    chmodSync(join(project, 'example-lake'), 0o777);
+    folder.open(join(`project-${major}`, 'example-lake'));
     const out = as(project, 'node', 'example.js');
     expect(out).toMatch(/^snapshot .*\n\d+ tables and marts, \d+ rows \[/);
     expect(out).toContain('manufacturer_name:');

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { packageRoot } from '../../src/base/config/package-root.js';
@@ -8,7 +8,7 @@ import { packageRoot } from '../../src/base/config/package-root.js';
 const IDS = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 export const user = IDS.uid === undefined ? 'the same user' : `user ${IDS.uid}`;
 
-/** A folder that every user may enter. `open` makes a folder in it that every user may write to. */
+/** A folder that every user may enter. `open` makes a folder of {@link user} in it. */
 export function sharedFolder() {
   const path = mkdtempSync(join(tmpdir(), 'lotlake-package-'));
   chmodSync(path, 0o755);
@@ -16,7 +16,7 @@ export function sharedFolder() {
     path,
     open: (name: string): string => {
       mkdirSync(join(path, name), { recursive: true });
-      chmodSync(join(path, name), 0o777);
+      if (IDS.uid !== undefined) chownSync(join(path, name), IDS.uid, IDS.gid);
       return join(path, name);
     },
     remove: () => rmSync(path, { recursive: true, force: true }),

@@ -7,10 +7,23 @@ import { idOf, type Population } from './population.js';
 import { between, byWeight, chance, hash, normal, pick, type Rng, Salt, stream, unit } from './random.js';
 import { vinOf } from './vin.js';
 
-type Written = (typeof document)['american' | 'korean' | 'rare' | 'unusual'][number];
-
 /** A generation of a model; `to` is the last model year, null while it is built. */
-type GenerationRow = Readonly<Omit<Written['generations'][number], 'to'> & { to: number | null }>;
+interface GenerationRow extends Named {
+  readonly from: number;
+  readonly to: number | null;
+}
+
+/** A model as `models.json` has it. Written out, since declarations of the package cannot read JSON. */
+interface Written extends Named {
+  readonly manufacturer: Named;
+  readonly newPrice: number;
+  readonly body: number;
+  readonly vehicleType: number;
+  readonly weight: number;
+  readonly generations: readonly GenerationRow[];
+  /** Names of its engines. */
+  readonly engines: readonly string[];
+}
 
 /** Engines by their name as the sources write it, with the id of the fuel. */
 const engines: Readonly<Record<string, { id: number; cylinders: number | null; fuel: number }>> =
@@ -23,7 +36,6 @@ const engines: Readonly<Record<string, { id: number; cylinders: number | null; f
 const withEngines = (rows: readonly Written[]) =>
   rows.map((row) => ({
     ...row,
-    generations: row.generations as readonly GenerationRow[],
     engines: row.engines.map((name) => ({ id: 0, cylinders: null, fuel: 0, ...engines[name], name })),
   }));
 
