@@ -69,6 +69,7 @@ describe('the JSON of', () => {
     expect(ended.code).toBe(2);
     const [printed] = parsed(ended.err);
     const text = expect.any(String);
-    expect(printed).toEqual({ error: { message: text, code, stage: text, hint: text } });
+    const former = code === 'QUERY_NO_TABLE' ? { former_code: text } : {};
+    expect(printed).toEqual({ error: { message: text, code, ...former, stage: text, hint: text } });
   });
 });

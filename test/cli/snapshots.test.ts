@@ -75,7 +75,9 @@ describe('docs/ask/history.md', () => {
       const query = sql.replace('2026-11-19 12:00:00+00', snapshot.manifest.created_at);
       expect(query).not.toBe(sql);
       const rebuilt = await duck.query(query);
-      const tracked = [...ruleOf('lot_changes').sql.matchAll(/'(\w+)' as field/g)].map(([, name]) => name);
+      const tracked = [...ruleOf('lot_changes').sql.matchAll(/::varchar\[\] as (\w+)/g)].map(
+        ([, name]) => name,
+      );
       expect(tracked).toHaveLength(16);
       const fields = ['lot_id', ...tracked].join(', ');
       const kept = join(snapshot.folder, 'lots', '**', '*.parquet');

@@ -59,7 +59,7 @@ describe('a feed without the lots that were sold before the first night', () => 
   it('has no rate or count of sales for an unobserved month in any mart', async () => {
     let monthly = 0;
     for (const { name, exists } of readModels()) {
-      if (exists === 'none') continue;
+      if (exists === 'none' || exists === 'view') continue;
       const columns = (await ask(`describe select * from {${name}}`)).map(({ column_name }) =>
         String(column_name),
       );
