@@ -6,7 +6,7 @@ import { fileSizes, filesRelation, linkFile, partitionOf } from '../lake/files.j
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import { baseRelation, castColumns, isInMemory, type MergeContext } from './relations.js';
+import { baseRelation, castColumns, isInMemory, isSmall, type MergeContext } from './relations.js';
 import { ruleOf } from './rules.js';
 import { isSameShape, type RowsSql, writeEmpty, writeRows } from './write.js';
 
@@ -148,7 +148,7 @@ async function filesOfDelivered(
   const stored = base?.manifest.tables[table.name];
   if (base === undefined || stored === undefined) return [];
   const files = stored.files.filter(({ rows }) => rows > 0);
-  if (files.length < 2 || isInMemory(context, table.name)) return files;
+  if (isInMemory(context, table.name) || (files.length < 2 && isSmall(context, table.name))) return files;
   const known = new Set(stored.columns.map(({ name }) => name));
   const keys = columns.filter(({ name }) => table.key.includes(name));
   const old = (selected: string): string =>
