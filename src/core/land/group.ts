@@ -32,7 +32,7 @@ interface FormFacts {
 const KEYFRAME: PassForm = { form: 'keyframe', keyframe: null, group: [] };
 
 /**
- * Decides whether a new full pass over `/cars` is a delta. Its group are the last keyframe and every pass of the lake since.
+ * Decides whether a new full pass over `/cars` is a delta. Its group is the last keyframe with every pass of the lake since.
  * It is a keyframe if the base has nothing to compare with, if the last keyframe is too old or a pass since then is damaged,
  * or if the base was not made from the very passes that landing holds since the keyframe: a rebuild, which replays those,
  * would compare the delta with another state.

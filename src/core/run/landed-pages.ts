@@ -7,8 +7,8 @@ import { streams } from '../service/streams.js';
 import type { Job } from './job.js';
 
 /**
- * Yields the landed pages of a pass. All that their files hold is loaded, and what they leave out is unchanged. Pages that were compared with another contract are compared with
- * the present one.
+ * Yields the landed pages of a pass. All that their files hold is loaded, and what they leave out is unchanged. Pages that
+ * were compared with another contract are compared with the present one.
  */
 export async function* landedPages(job: Job, pass: Pass): AsyncGenerator<LandedPage> {
   const { stream, contract } = pass.record;
