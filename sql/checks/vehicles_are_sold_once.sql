@@ -12,6 +12,6 @@ with final as (
     cross join dim_settings as settings
     where sold.outcome = 'sold'
         and (other.sale_date > sold.sale_date or (other.sale_date = sold.sale_date and other.lot_id > sold.lot_id))
-        and cast(cast(other.sale_date as date) - cast(sold.sale_date as date) as bigint) <= settings.relisting_days
+        and days_between(sold.sale_date, other.sale_date) <= settings.relisting_days
 )
 select * from final

@@ -21,6 +21,8 @@ end;
 create temporary function plain_name(name string) returns string
     return replace(replace(lower(trim(name)), ' ', ''), '-', '');
 
+create temporary function day_of(moment timestamp) returns date return cast(moment as date);
+
 create temporary function days_between(earlier timestamp, later timestamp) returns bigint
     return cast(datediff(cast(later as date), cast(earlier as date)) as bigint);
 

@@ -16,13 +16,13 @@ days as (
         lot_id,
         vehicle_id,
         domain_id,
-        cast(created_at as date) as created_on,
+        day_of(created_at) as created_on,
         coalesce(archived, false) as is_left,
-        case when archived then cast(archived_at as date) end as left_on
+        case when archived then day_of(archived_at) end as left_on
     from lots
 ),
 sold_lots as (
-    select lot_id, attempt, vehicle_round, vehicle_attempt, cast(sale_date as date) as sold_on
+    select lot_id, attempt, vehicle_round, vehicle_attempt, day_of(sale_date) as sold_on
     from sales
     where outcome = 'sold'
 ),
@@ -34,7 +34,7 @@ rounds as (
     group by all
 ),
 clock as (
-    select cast(as_of as date) as today from dim_settings
+    select day_of(as_of) as today from dim_settings
 ),
 timed as (
     -- all days count from the creation of the lot

@@ -25,7 +25,7 @@ told_lots as (
         archived.archived_at,
         archived.is_after_sale,
         -- if the archive feed calls the lot sold after the auction, the lot is sold for that amount
-        case when archived.status_id = 6 and archived.is_after_sale then cast(archived.sale_date as date) end as confirmed_day,
+        case when archived.status_id = 6 and archived.is_after_sale then day_of(archived.sale_date) end as confirmed_day,
         archived.final_bid as confirmed_amount,
         clock.as_of,
         clock.first_sale_day
@@ -66,13 +66,13 @@ told_entries as (
 entries_of_lots as (
     select
         *,
-        cast(sale_date as date) as sale_day,
+        day_of(sale_date) as sale_day,
         case when origin = 'archive' then buy_now else coalesce(buy_now, lot_buy_now) end as known_buy_now,
         case when origin = 'archive' then archived_at when not is_gone then seen_at end as observed_at
     from told_entries
     inner join auction_lots using (lot_id)
     -- an earlier date is a placeholder of the feed
-    where sale_date >= first_sale_day and origin in ('history', last_origin)
+    where day_of(sale_date) >= first_sale_day and origin in ('history', last_origin)
 ),
 proven_entries as (
     select

@@ -64,9 +64,9 @@ aged as (
     select
         *,
         case
-            when year between 1940 and date_part('year', priced_at) + 1
+            when year between 1940 and date_part('year', day_of(priced_at)) + 1
             then greatest(
-                date_part('year', priced_at) - year + (cast(date_part('month', priced_at) as double) - 0.5) / 12,
+                date_part('year', day_of(priced_at)) - year + (cast(date_part('month', day_of(priced_at)) as double) - 0.5) / 12,
                 cast(0 as double)
             )
         end as age_years

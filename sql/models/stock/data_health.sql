@@ -162,12 +162,12 @@ placeholders as (
     select 'lots' as table_name, count(*) as dates
     from lots
     cross join dim_settings
-    where sale_date < first_sale_day
+    where day_of(sale_date) < first_sale_day
     union all
     select 'prices', count(*)
     from prices
     cross join dim_settings
-    where sale_date < first_sale_day
+    where day_of(sale_date) < first_sale_day
 ),
 vin_faults as (
     select reason, count(*) as faults, sum(count(*)) over () as vins from vin_facts group by reason
@@ -184,7 +184,7 @@ source_weeks as (
     select
         coalesce(domain_name, 'source') || ' (' || cast(domain_id as string) || ')' as source,
         cast(floor((days_between(sale_date, as_of) - 3) / 7) as integer) as weeks_ago,
-        min(cast(as_of as date)) as run_day,
+        min(day_of(as_of)) as run_day,
         count(*) as attempts,
         count(*) filter (where outcome = 'unresolved') as unresolved,
         count(*) filter (where outcome = 'sold') as sales,
@@ -201,7 +201,7 @@ listed_weeks as (
     select
         coalesce(dim_sources.domain_name, 'source') || ' (' || cast(domain_id as string) || ')' as source,
         cast(floor((days_between(created_at, as_of) - 3) / 7) as integer) as weeks_ago,
-        min(cast(as_of as date)) as run_day,
+        min(day_of(as_of)) as run_day,
         count(*) as lots,
         count(*) filter (where year_origin = 'doubted') as doubted,
         count(*) filter (where year_origin = 'vin') as from_vin

@@ -67,7 +67,7 @@ events as (
 by_day as (
     select
         domain_id,
-        cast(moment as date) as day,
+        day_of(moment) as day,
         cast(sum(entered) as bigint) as entered,
         cast(sum(left_feed) as bigint) as left_feed,
         cast(sum(returned) as bigint) as returned,

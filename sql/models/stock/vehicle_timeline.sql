@@ -359,7 +359,7 @@ events_of_vehicles as (
         case when amount is not null then currency end as currency,
         odometer_km,
         reading_km,
-        cast(occurred_at as date) as read_on,
+        day_of(occurred_at) as read_on,
         description
     from lot_events
     where occurred_at is not null and (amount > 0 or not must_be_positive)
@@ -392,7 +392,7 @@ events_of_vehicles as (
             when report_events.read_at is not null and report_events.odometer_km between 1 and 2000000
             then report_events.odometer_km
         end,
-        cast(report_events.read_at as date),
+        day_of(report_events.read_at),
         report_events.description
     from report_events
     left join lots_by_number

@@ -10,9 +10,9 @@ export interface Partition {
 /** Folder name that Hive gives to a missing value. */
 const MISSING = '__HIVE_DEFAULT_PARTITION__';
 
-/** SQL of the month of an instant, as partitions are named. */
+/** SQL of the month of an instant (UTC), as partitions are named. With the rules of a time zone it takes five times as long. */
 export function monthOf(column: string): string {
-  return `coalesce(strftime(${column} at time zone 'UTC', '%Y-%m'), 'unknown')`;
+  return `coalesce(strftime(make_timestamp(epoch_us(${column})), '%Y-%m'), 'unknown')`;
 }
 
 /** SQL of a row's partition, `_domain` and `_month`; empty for a table that has none. */

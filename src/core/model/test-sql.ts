@@ -72,10 +72,11 @@ function planTest({ name, key }: Model, test: Test): PlannedTest {
     }
     case 'relationships': {
       const [other = '', to = ''] = test.to.split('.');
-      const parent = `select 1 from ${identifier(other)} as parent where parent.${identifier(to)} = ${value}`;
+      // DuckDB plans `not exists` as a grouping and two joins.
+      const parent = `${identifier(other)} as parent on parent.${identifier(to)} = ${value}`;
       return plan(
         `${label} → ${test.to}`,
-        `select ${shown} from ${table} as m where ${value} is not null and not exists (${parent})`,
+        `select ${shown} from ${table} as m anti join ${parent} where ${value} is not null`,
       );
     }
   }
