@@ -83,6 +83,11 @@ describe('planModels', () => {
     expect(order([...models].reverse())).toEqual(['d', 'c', 'a', 'b']);
   });
 
+  it('puts first what the fit of prices needs, so that the others can run beside the fit', () => {
+    const models = [node('a'), node('b', 'm'), { ...node('m', 'z'), fitted: true as const }, node('z')];
+    expect(planModels(models, none).map(({ name }) => name)).toEqual(['z', 'm', 'a', 'b']);
+  });
+
   it('names the models of a cycle', () => {
     const models = [node('a', 'b'), node('b', 'c'), node('c', 'b')];
     expect(() => planModels(models, none)).toThrow(/b → c → b/);

@@ -66,15 +66,21 @@ export async function runModels(
   await createFunctions(connection, 'values');
   if (known.has(SETTINGS)) await createFunctions(connection, 'enough');
   let done = 0;
+  /** What the models that the fit does not need wait for. */
+  let begun: Promise<unknown> | undefined;
   for (const model of models) {
-    const read = model.references.flatMap((name) => running.get(name) ?? []);
+    const read = [...model.references.map((name) => running.get(name)), begun];
     const work = async (free: DuckDBConnection, isAgain: boolean): Promise<ModelResult> => {
       options.onModel?.(model.name, done, models.length);
       const result = await runModel(free, model, options, isAgain, shared.has(model.name));
       done++;
       return result;
     };
-    const result = Promise.all(read).then(() => use(work));
+    let result = Promise.all(read).then(() => use(work));
+    if (model.fitted) {
+      begun = result;
+      result = result.then((inputs) => use((free) => fitMart(free, inputs, options.target)));
+    }
     // `settled` reports the failure below.
     result.catch(() => undefined);
     running.set(model.name, result);
@@ -114,10 +120,12 @@ export function sharedSteps(models: readonly (Model & Partial<ModelNode>)[]): Re
 export interface ModelNode {
   readonly name: string;
   readonly references: readonly string[];
+  readonly fitted?: true | undefined;
 }
 
 /**
- * Puts models into an order in which each comes after the models that it reads, otherwise by name.
+ * Puts models into an order in which each comes after the models that it reads, otherwise by name. The one whose prices are
+ * fitted comes first, with all that it reads: the fit takes longest and computes outside of DuckDB, so others run beside it.
  * Throws MODEL_GRAPH for a cycle, and for a reference that is neither a model nor known.
  * @param known tables and views that exist before any model runs
  */
@@ -134,7 +142,8 @@ export function planModels<M extends ModelNode>(models: readonly M[], known: Rea
     }
     order.add(model);
   };
-  for (const [, model] of [...byName].sort(([a], [b]) => (a < b ? -1 : 1))) visit(model, []);
+  const named = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const model of [...named.filter(({ fitted }) => fitted), ...named]) visit(model, []);
   return [...order];
 }
 
@@ -181,13 +190,24 @@ async function runModel(
     const count = await writeSorted(connection, model, folder, snapshot, sortsApart);
     await connection.run(viewOn(target, { name, partitioned: false }));
     if (name === SETTINGS) await createFunctions(connection, 'enough');
-    // Its scratch file lies in the folder of the mart, and is removed with it after a kill.
-    if (model.fitted) await fitPrices(connection, folder);
     killPoint('model.mart-written');
     return made({ rows: count });
   } catch (error) {
     throw modelFailed(`model ${name} failed`, error);
   }
+}
+
+/** Fits the prices of a mart. Its scratch file lies in the folder of the mart, and is removed with it after a kill. */
+async function fitMart(
+  connection: DuckDBConnection,
+  mart: ModelResult,
+  target: string,
+): Promise<ModelResult> {
+  const started = performance.now();
+  await fitPrices(connection, join(target, mart.name)).catch((error: unknown) => {
+    throw modelFailed(`the fit of ${mart.name} failed`, error);
+  });
+  return { ...mart, ms: mart.ms + Math.round(performance.now() - started) };
 }
 
 /** Types of columns that a mart of the user may have: those that all engines read. */

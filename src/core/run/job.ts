@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Config, InForce } from '../../base/config/config.js';
 import { killPoint } from '../../base/config/kill-point.js';
@@ -22,6 +23,12 @@ import type { Beside } from './beside.js';
 import { openClock, type RunClock } from './clock.js';
 import { readOwnModels } from './own-models.js';
 import { openRecorder, type Recorder, recordUnbegun } from './recorder.js';
+
+/**
+ * Threads of DuckDB, one less than cores: a run has statements on two connections, or one beside its own work, and each
+ * statement also takes the thread that called it, which spins while others finish.
+ */
+const THREADS = Math.max(1, availableParallelism() - 1);
 
 /** Receives the progress and the warnings of a job; the CLI shows them. */
 export interface Reporter {
@@ -141,7 +148,7 @@ export async function runJob<T extends { readonly published: boolean }>(
     );
     remove(layout.work);
     makeFolder(folder);
-    const { memory, threads } = config;
+    const { memory, threads = THREADS } = config;
     session = await openSession({ memory, threads, temp: join(folder, 'spill') });
     session.interruptOn(signal);
     const own = await readOwnModels(session.connection, config);
