@@ -7,9 +7,9 @@ import { readConfig } from '../../src/base/config/config.js';
 import { ConfigError } from '../../src/base/config/lotlake-error.js';
 import { makeScratch } from '../../src/base/config/owned.js';
 import { openSession, rows, type Session } from '../../src/base/duck/session.js';
+import { selectModels } from '../../src/cli/select-models.js';
 import { dictionary } from '../../src/core/model/dictionary.js';
 import { readLayer } from '../../src/core/model/model-files.js';
-import { selectModels } from '../../src/core/model/select.js';
 import { readOwnModels, runOwnModels } from '../../src/core/run/own-models.js';
 import { pageFiles } from '../docs/own-models-page.js';
 

@@ -18,13 +18,13 @@ import { readModels } from '../../core/model/model-files.js';
 import { readableNames } from '../../core/model/own-models.js';
 import { withReferences } from '../../core/model/references.js';
 import { orderedModels, runModels } from '../../core/model/run-models.js';
-import { selectModels } from '../../core/model/select.js';
 import { planModelTests } from '../../core/model/test-sql.js';
 import { readOwnModels } from '../../core/run/own-models.js';
 import { command, type Lines } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOptions } from '../mirror.js';
 import { localSource, type ModelSource, pushedSource } from '../model-source.js';
+import { selectModels } from '../select-models.js';
 import { failedText } from './test.js';
 
 const { endpoint, region, 'path-style': pathStyle } = mirrorOptions;

@@ -17,8 +17,8 @@ import {
 import { readKeptTests } from '../../core/model/failed-rows.js';
 import { type Modelling, modellingOf } from '../../core/model/own-models.js';
 import { checkTests } from '../../core/model/read-only.js';
-import { unknownModel } from '../../core/model/select.js';
 import { command, type Lines } from '../command.js';
+import { unknownModel } from '../select-models.js';
 
 /** Runs the data tests on a snapshot, or shows the failing rows that the last run kept. */
 export const test = command({

@@ -1,7 +1,7 @@
-import type { LotlakeError } from '../../base/config/lotlake-error.js';
-import { unknownName } from '../../base/config/unknown-name.js';
-import { fittedModel, type Model } from './model-files.js';
-import type { ModelNode } from './run-models.js';
+import type { LotlakeError } from '../base/config/lotlake-error.js';
+import { unknownName } from '../base/config/unknown-name.js';
+import { fittedModel, type Model } from '../core/model/model-files.js';
+import type { ModelNode } from '../core/model/run-models.js';
 
 /**
  * The models that a selection names, in their order. Its parts are separated by commas or spaces: `name`, `name+` with
