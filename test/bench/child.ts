@@ -42,6 +42,7 @@ export type Task =
   | 'nightly-without-models'
   | 'incremental'
   | 'rebuild'
+  | 'rebuild-without-models'
   | 'paced'
   | 'iceberg'
   | 'marts'
@@ -139,7 +140,7 @@ const tasks: Record<Task, () => Promise<void>> = {
     rmSync(output, { force: true });
     await timed(async () => {
       await connection.run(
-        `copy (select unnest(data) from read_json('${folder}/pages/*.json', maximum_object_size = 67108864)) to '${output}' (compression zstd)`,
+        `copy (select unnest(data) from read_json('${folder}/gzipped/*.json.gz', maximum_object_size = 67108864)) to '${output}' (compression zstd)`,
       );
       return 0;
     });
@@ -164,6 +165,12 @@ const tasks: Record<Task, () => Promise<void>> = {
   rebuild: () =>
     timed(async () => {
       const result = await rebuild({ config: config(), reporter: pipeline });
+      return result.passes.reduce((sum, pass) => sum + pass.record.bytes, 0);
+    }),
+  'rebuild-without-models': () =>
+    timed(async () => {
+      const modelling = { models: [], checks: [] };
+      const result = await rebuild({ config: config(), reporter: pipeline, modelling });
       return result.passes.reduce((sum, pass) => sum + pass.record.bytes, 0);
     }),
   /** A nightly run at one page a second. It measures the time from the last byte of the feed to the published lake. */

@@ -13,6 +13,8 @@ export interface BenchData {
   readonly gzipped: readonly string[];
   /** The gzipped pages after the bid of one vehicle in a hundred has changed. */
   readonly changed: readonly string[];
+  /** The same for the vehicles of each page whose auction is nearest; none unless they were asked for. */
+  readonly near: readonly string[];
   /** Gzipped pages with only the changed vehicles. */
   readonly window: readonly string[];
   /** The gzipped pages of the archive feed and of the duplicates; none for a world of one source. */
@@ -27,6 +29,8 @@ export interface BenchWorld {
   readonly source?: number;
   /** Whether to write the pages as plain JSON as well, below `pages`. */
   readonly plain?: boolean;
+  /** Whether to write the pages after a change near auctions as well, below `near`. */
+  readonly near?: boolean;
 }
 
 export const CLOCK: Date = new Date('2026-11-20T00:00:00Z');
@@ -40,8 +44,9 @@ const LEAST_SHARE = 0.095;
 
 /** Pages of a world. One worker a core writes them once; then they stay in `cache`. */
 export async function benchData(cache: string, wanted: BenchWorld): Promise<BenchData> {
-  const { vehicles, source } = wanted;
-  const folder = join(cache, `wide-nights-${vehicles}${source === undefined ? '' : `-source-${source}`}`);
+  const { vehicles, source, near = false } = wanted;
+  const kind = `${source === undefined ? '' : `-source-${source}`}${near ? '-near' : ''}`;
+  const folder = join(cache, `wide-nights-${vehicles}${kind}`);
   if (!existsSync(folder)) await generate(folder, wanted);
   const list = (name: string): string[] =>
     readdirSync(join(folder, name))
@@ -49,15 +54,19 @@ export async function benchData(cache: string, wanted: BenchWorld): Promise<Benc
       .map((file) => join(folder, name, file));
   return {
     ...{ folder, vehicles, gzipped: list('gzipped'), changed: list('changed'), window: list('window') },
-    ...{ archived: list('archived'), duplicates: list('duplicates') },
+    ...{ archived: list('archived'), duplicates: list('duplicates'), near: near ? list('near') : [] },
   };
 }
 
-async function generate(folder: string, { vehicles, source, plain = false }: BenchWorld): Promise<void> {
+async function generate(
+  folder: string,
+  { vehicles, source, plain = false, near = false }: BenchWorld,
+): Promise<void> {
   const temporary = `${folder}.tmp`;
   rmSync(temporary, { recursive: true, force: true });
-  const names = ['gzipped', 'changed', 'window', 'archived', 'duplicates', ...(plain ? ['pages'] : [])];
-  for (const name of names) mkdirSync(join(temporary, name), { recursive: true });
+  const always = ['gzipped', 'changed', 'window', 'archived', 'duplicates'];
+  for (const name of [...always, ...(plain ? ['pages'] : []), ...(near ? ['near'] : [])])
+    mkdirSync(join(temporary, name), { recursive: true });
   const population = source === undefined ? vehicles : Math.ceil(vehicles / LEAST_SHARE);
   const ids = createWorld({ vehicles: population, clock: CLOCK, seed: 1 }).activeIds(
     source === undefined ? undefined : [source],
@@ -65,7 +74,7 @@ async function generate(folder: string, { vehicles, source, plain = false }: Ben
   const wanted = source === undefined ? ids : ids.slice(0, vehicles);
   const limit = pLimit(availableParallelism());
   const blocks = Math.ceil(wanted.length / PER_PAGE / BLOCK);
-  const shared = { folder: temporary, population, total: wanted.length, plain };
+  const shared = { folder: temporary, population, total: wanted.length, plain, near };
   const tasks: PageBlock[] = Array.from({ length: blocks }, (_, block) => {
     const first = block * BLOCK * PER_PAGE;
     return { ...shared, what: 'vehicles', block, ids: wanted.slice(first, first + BLOCK * PER_PAGE) };

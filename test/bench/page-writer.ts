@@ -23,12 +23,13 @@ export interface PageBlock {
   /** Vehicles of all pages. */
   readonly total: number;
   readonly plain: boolean;
+  readonly near: boolean;
 }
 
 /** One vehicle in so many changes between two nights. */
 const CHANGED = 100;
 
-const { what, folder, population, block, ids, total, plain } = workerData as PageBlock;
+const { what, folder, population, block, ids, total, plain, near } = workerData as PageBlock;
 const world = createWorld({ vehicles: population, clock: CLOCK, seed: 1 });
 
 if (what === 'vehicles') writeVehicles();
@@ -45,9 +46,22 @@ function writeVehicles(): void {
     if (plain) writeFileSync(join(folder, 'pages', nameOf(page)), body);
     write('gzipped', page, body);
     write('changed', page, bodyOf(changed, page, total));
+    if (near) write('near', page, bodyOf(changedNear(records), page, total));
     changes.push(...changed.filter((_, n) => n % CHANGED === 0));
   }
   write('window', block + 1, bodyOf(changes, block + 1, Math.ceil(total / CHANGED)));
+}
+
+/** The records of a page, with a new bid for those whose auction is nearest. */
+function changedNear(records: readonly string[]): string[] {
+  const distances = records.map((text) => {
+    const { lots } = JSON.parse(text) as { lots: { sale_date?: string | null }[] };
+    const [date] = lots.map(({ sale_date }) => Math.abs(Date.parse(sale_date ?? '') - CLOCK.getTime()));
+    return date === undefined || Number.isNaN(date) ? Number.POSITIVE_INFINITY : date;
+  });
+  const places = [...distances.keys()].sort((a, b) => (distances[a] ?? 0) - (distances[b] ?? 0));
+  const nearest = new Set(places.slice(0, records.length / CHANGED));
+  return records.map((record, n) => (nearest.has(n) ? bidAgain(record) : record));
 }
 
 function wideRecord(id: number): string {

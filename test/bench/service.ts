@@ -21,7 +21,7 @@ const EMPTY = JSON.stringify({
  */
 export async function serve(
   data: BenchData,
-  night: 'gzipped' | 'changed' = 'gzipped',
+  night: 'gzipped' | 'changed' | 'near' = 'gzipped',
   date?: Date,
 ): Promise<BenchService> {
   const server = createServer(async (request, response) => {
