@@ -21,9 +21,7 @@ select
     case
         when sale_month + interval 1 month > (select as_of from dim_settings) then 'so far'
         when observed = 'part' then 'in part'
-    end as state,
-    case when observed in ('whole', 'part') then coalesce(lots_offered, 0) end as offered_observed,
-    case when observed in ('whole', 'part') then null else 'not observed' end as not_observed
+    end as state
 from counted
-where sale_month > (select max(sale_month) from sell_through) - interval 24 month
+where observed in ('whole', 'part') and sale_month > (select max(sale_month) from sell_through) - interval 24 month
 order by domain_id, sale_month

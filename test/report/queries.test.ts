@@ -68,15 +68,60 @@ describe('the sell-through of three months', () => {
         (date '2026-10-01', 'whole', 30, 18, 0.5), (date '2026-11-01', 'part', 3, 3, null))
         as t(sale_month, observed, lots_offered, lots_sold, sell_through_3m), (select 'month' as level, 3 as domain_id)`,
     );
+    // A month that was not observed is none.
     expect(found.map(({ based_on, state }) => [based_on, state])).toEqual([
-      [null, null],
       [10, 'in part'],
       [40, null],
       [null, 'so far'],
     ]);
     // Brown, Cai and DasGupta (2001): 20 of 40 is 0.352 to 0.648.
-    expect(found[2]?.interval_low).toBeCloseTo(0.352, 3);
-    expect(found[2]?.interval_high).toBeCloseTo(0.648, 3);
+    expect(found[1]?.interval_low).toBeCloseTo(0.352, 3);
+    expect(found[1]?.interval_high).toBeCloseTo(0.648, 3);
+  });
+});
+
+describe('the auctions of the next days', () => {
+  it('begin with Buy Now prices clearly below the estimate, and say what stands out', async () => {
+    const found = await answer(
+      'coming_up',
+      `create table dim_settings as select timestamptz '2026-11-20' as as_of;
+      create table given as from (values
+        (1, 2, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, null, 4900),
+        (2, 1, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, 7000, null),
+        (3, 3, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, null, 3900),
+        (4, 4, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, 100, 2000),
+        (5, 3, 5000, 4000, 4500, 5500, 6200, 0.2, null, true, null, 100),
+        (6, 5, 5000, null, null, null, null, null, 'few_prices_in_band', false, null, 100),
+        (7, 6, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, 5600, null),
+        (8, 8, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, null, 100)
+      ) as t(lot_id, days, estimate, low_80, low_50, high_50, high_80, log_deviation, interval_reason, is_unreliable, bid, buy_now);
+      create table sales as select lot_id, 'upcoming' as outcome, timestamptz '2026-11-20' + to_days(days) as sale_date from given;
+      create table price_estimates as select *, 'USD' as currency from given;
+      create table lots as select lot_id, lot_id::varchar as lot, lot_id || '~US' as external_id, 1 as domain_id,
+        'iaai_com' as domain_name, lot_id as vehicle_id, 'dallas' as location_city_name, 'tx' as location_state_code,
+        'Front' as damage_main_name, 'St - Salvage' as title_name, bid from given;
+      create table lot_groups as select lot_id, 'front' as damage_main_group, 'salvage' as title_brand from given;
+      create table vehicle_facts as select lot_id as vehicle_id, 2020 as year, 1 as manufacturer_id, 1 as model_id from given;
+      create table dim_manufacturers as select 1 as manufacturer_id, 'Ford' as manufacturer_name;
+      create table dim_models as select 1 as model_id, 'Focus' as model_name;
+      create table odometer_readings as select lot_id, 100.0 as odometer_km from given;
+      create table sell_through_odds as select lot_id, 0.5 as sell_probability from given`,
+    );
+    expect(found.map(({ lot_id, stands_out }) => [lot_id, stands_out])).toEqual([
+      [4, 'Buy Now below 9 in 10 of such sales'],
+      [3, 'Buy Now below 9 in 10 of such sales'],
+      [2, 'bid above 9 in 10 of such sales'],
+      [1, null],
+      [5, 'estimates of this make are often far off'],
+      [6, 'too few prices of this class for an interval'],
+      [7, 'bid above 3 in 4 of such sales'],
+    ]);
+    expect(found[0]).toMatchObject({
+      state_code: 'TX',
+      city: 'dallas',
+      manufacturer_name: 'Ford',
+      weak: null,
+    });
   });
 });
 

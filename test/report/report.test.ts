@@ -91,11 +91,31 @@ describe('the figures at the top', () => {
 });
 
 describe('the list of contents', () => {
-  it('names all sections, with changes first', () => {
+  it('names all sections, with what comes and what changed first', () => {
     const ids = [...document.querySelectorAll('section')].map((section) => `#${section.getAttribute('id')}`);
-    expect(ids[0]).toBe('#changed');
+    expect(ids.slice(0, 2)).toEqual(['#coming', '#changed']);
     for (const list of document.querySelectorAll('nav ul'))
       expect([...list.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual(ids);
+  });
+});
+
+describe('what comes up', () => {
+  it('are the auctions of seven days, each with the page of its lot', async () => {
+    const [row] = await ask(
+      'current',
+      `select count(distinct lot_id) as lots from {sales} join {price_estimates} using (lot_id)
+       where outcome = 'upcoming' and estimate > 0
+         and sale_date <= timestamptz '${NEXT.toISOString()}' + interval 7 day`,
+    );
+    const table = tableOf(document, 'The next auctions');
+    expect(table.length).toBe(Math.min(40, Number(row?.lots)));
+    expect(table.length).toBeGreaterThan(10);
+    const links = [...figureOf(document, 'The next auctions').querySelectorAll('tbody th a')];
+    expect(links.length).toBe(table.length);
+    for (const link of links)
+      expect(link.getAttribute('href')).toMatch(
+        /^https:\/\/www\.(copart\.com\/lot\/\d+|iaai\.com\/VehicleDetail\/\d+~[A-Z]+)$/,
+      );
   });
 });
 
@@ -103,21 +123,17 @@ describe('the numbers behind the charts', () => {
   it('are the rows of sell_through', async () => {
     const rows = await ask(
       'current',
-      "select * from {sell_through} where level = 'month' order by sale_month desc, domain_id",
+      "select * from {sell_through} where level = 'month' and observed <> 'none' order by sale_month desc, domain_id",
     );
     const table = tableOf(document, 'Share of offered lots that are sold, by source');
     expect(table.map((row) => [row[2], row[3]])).toEqual(
-      rows.map((row) =>
-        row.observed === 'none' ? ['–', '–'] : [english(row.lots_offered), english(row.lots_sold)],
-      ),
+      rows.map((row) => [english(row.lots_offered), english(row.lots_sold)]),
     );
-    expect(rows.filter(({ observed }) => observed === 'none').length).toBeGreaterThan(5);
+    expect(rows.length).toBeGreaterThan(1);
     for (const [i, row] of rows.entries())
       expect(table[i]?.[4]).toBe(
         row.sell_through === null
-          ? row.observed === 'none'
-            ? 'not observed'
-            : `too few (${row.lots_offered})`
+          ? `too few (${row.lots_offered})`
           : `${(Number(row.sell_through) * 100).toFixed(1)}%`,
       );
   });
@@ -278,18 +294,20 @@ describe('the charts', () => {
     expect([...bars].map((bar) => bar.getAttribute('fill'))).toEqual(
       sources.map(([name]) => (name === 'iaai.com' ? 'var(--c0)' : 'var(--c1)')),
     );
-    const trends = figureOf(document, 'Three-month median price of the most traded models');
-    const points = [...trends.querySelectorAll('.wide g title')].map((title) => title.textContent);
-    const rows = tableOf(document, 'Three-month median price of the most traded models');
-    expect(points.sort()).toEqual(
-      rows
-        .filter((row) => row[4]?.startsWith('$'))
-        .map(
-          ([model, source, month, count, median, state]) =>
-            `${model} at ${source}: ${median} in the three months to ${month}${state === '–' ? '' : ` (${state})`}, of ${count} prices.`,
-        )
-        .sort(),
+    const title = 'Estimate against price of the last sales';
+    const points = [...figureOf(document, title).querySelectorAll('.wide title')].map(
+      (one) => one.textContent,
     );
+    const described = tableOf(document, title).map(
+      ([lot, source, , price, estimate]) =>
+        `${source}, lot ${lot}: estimate ${estimate?.replace('~', '')}, price ${price}.`,
+    );
+    expect(described.length).toBeGreaterThan(20);
+    const hollow = figureOf(document, title).querySelectorAll('.wide path[fill="var(--paper)"]');
+    const weak = tableOf(document, title).filter((row) => row[4]?.startsWith('~'));
+    expect(weak.length).toBeGreaterThan(0);
+    expect(hollow.length).toBe(weak.length);
+    expect(points.filter((text) => text.includes(', lot ')).sort()).toEqual(described.sort());
   });
 
   it('lie on outlines of countries and states', () => {
@@ -303,12 +321,17 @@ describe('the charts', () => {
   });
 
   it('say if there is not enough data', () => {
-    expect(figureOf(document, 'Price by main damage, against sound lots').textContent).toContain(
-      'No damage has enough prices yet',
+    const lines = (place: string): string[] =>
+      [...document.querySelectorAll(`${place} li`)].map((line) => line.textContent);
+    expect(lines('#damage .unknown')).toContain(
+      'Price by main damage, against sound lots. No damage has enough prices yet that can be compared with sound lots of the same model.',
     );
-    expect(figureOf(document, 'Share of lots that are sold by day, by source').textContent).toContain(
-      'More nights in a row are needed',
+    expect(lines('#selling .unknown').filter((line) => line.includes('More nights in a row'))).not.toEqual(
+      [],
     );
+    // A section with nothing to show is a line.
+    expect(document.querySelector('#trends')).toBeNull();
+    expect(lines('#unknown')).toContain('Price trends: No model has enough prices in two months yet.');
   });
 
   it('load nothing from elsewhere', () => {

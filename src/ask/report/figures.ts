@@ -5,12 +5,19 @@ import type { Row } from '../../base/duck/session.js';
 import type { Html } from '../docs/html.js';
 import { ask } from '../query/ask.js';
 import type { Drawing } from './draw.js';
-import { AXES, dateOf, fill, valueIn } from './format.js';
+import { AXES, dateOf, fill, pageOfLot, unique, valueIn } from './format.js';
 import { overTime } from './line-charts.js';
 import { dotMap, placesOf } from './map.js';
 import { againstEstimate } from './point-chart.js';
 import { bars, ranges } from './row-charts.js';
-import { type ChartSpec, type FigureSpec, type SectionSpec, spec, specQueries } from './spec.js';
+import {
+  type CellSpec,
+  type ChartSpec,
+  type FigureSpec,
+  type SectionSpec,
+  spec,
+  specQueries,
+} from './spec.js';
 
 /** Rows by the name of their query. */
 type Answers = ReadonlyMap<string, readonly Row[]>;
@@ -30,37 +37,67 @@ export function changesOf(answers: Answers): Html | false {
   return lines.length > 0 && html`<ul class="changes">${lines}</ul>`;
 }
 
+/** A section of the report. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  /** The section as a part of the page; undefined if none of its figures has anything to show. */
+  readonly part: Html | undefined;
+  /** What its figures say instead, each text once. */
+  readonly words: readonly string[];
+}
+
 /**
- * The sections of the report as parts of the page.
+ * The sections of the report. What is not known yet comes last in a section, a line for each reason.
  * @param facts values that notes quote
  */
-export const sectionsOf = (answers: Answers, facts: Row): Html[] =>
-  spec.sections.map(
-    (section) => html`
-<section id="${section.id}"><header><h2>${section.title}</h2><p>${section.lead}</p></header>
-${blocksOf(section, answers, facts)}</section>`,
-  );
+export const sectionsOf = (answers: Answers, facts: Row): Section[] =>
+  spec.sections.map((section) => {
+    const { id, title, lead } = section;
+    const blocks = blocksOf(section, answers, facts);
+    const unknown = blocks.filter(({ part }) => part === undefined);
+    const words = unique(unknown.flatMap((block) => block.words ?? []));
+    if (unknown.length === blocks.length) return { id, title, part: undefined, words };
+    const lines = words.map((reason) => {
+      const titles = unknown.filter((block) => block.words === reason).map((block) => block.title);
+      return html`<li>${titles.join('; ')}. ${reason}</li>`;
+    });
+    const part = html`
+<section id="${id}"><header><h2>${title}</h2><p>${lead}</p></header>
+${blocks.map((block) => block.part ?? '')}
+${lines.length > 0 && html`<div class="unknown"><h3>Not known yet</h3><ul>${lines}</ul></div>`}</section>`;
+    return { id, title, part, words };
+  });
+
+/** A figure as a part of the page, or only the words that say why there is none. */
+interface Block {
+  readonly title: string;
+  readonly part?: Html;
+  readonly words?: string;
+}
 
 /** The figures of a section. With `each` they are repeated for each of its rows, folded but for the first. */
-function blocksOf({ figures, each }: SectionSpec, answers: Answers, facts: Row): Html[] {
+function blocksOf({ title, figures, each }: SectionSpec, answers: Answers, facts: Row): Block[] {
   const rowsOf = (query: string, level: string | undefined): readonly Row[] =>
     (answers.get(query) ?? []).filter((row) => level === undefined || row.level === level);
   if (each === undefined)
     return figures.map((figure) => figureOf(figure, rowsOf(figure.query, figure.level), facts));
   const found = rowsOf(each.query, each.level);
-  if (found.length === 0) return [html`<p class="words">${each.none}</p>`];
+  if (found.length === 0) return [{ title, words: each.none }];
   return found.map((row, i) => {
     const isSame = (other: Row): boolean => other[each.column] === row[each.column];
     const parts = figures.map(({ chart, ...figure }) => {
       const repeated = { ...figure, chart: chart && { ...chart, id: `${chart.id}-${i + 1}` } };
-      return figureOf(repeated, rowsOf(figure.query, figure.level).filter(isSame), facts);
+      const block = figureOf(repeated, rowsOf(figure.query, figure.level).filter(isSame), facts);
+      return block.part ?? html`<p class="words">${block.title}: ${block.words}</p>`;
     });
-    return html`<details class="each" ${i === 0 ? 'open' : ''}><summary>${fill(each.title, row)}</summary><div>${parts}</div></details>`;
+    const part = html`<details class="each" ${i === 0 ? 'open' : ''}><summary>${fill(each.title, row)}</summary><div>${parts}</div></details>`;
+    return { title, part };
   });
 }
 
-/** A chart with its numbers, or a text that says why there is none. Without a chart the numbers are not folded. */
-function figureOf(figure: FigureSpec, found: readonly Row[], facts: Row): Html {
+/** A chart with its numbers, or the words that say why there is none. Without a chart the numbers are not folded. */
+function figureOf(figure: FigureSpec, found: readonly Row[], facts: Row): Block {
   const { title, chart } = figure;
   const all = found.map((row) => withTexts(row, chart));
   const rows = chart?.kind === 'map' ? placesOf(all) : all;
@@ -69,12 +106,14 @@ function figureOf(figure: FigureSpec, found: readonly Row[], facts: Row): Html {
   const note = isWhole || figure.stays.includes('note') ? figure.note : undefined;
   const words = isWhole ? undefined : ((rows.length === 0 ? figure.empty : undefined) ?? figure.none);
   const hasNumbers = isWhole || (figure.stays.includes('numbers') && rows.length > 0);
-  return html`
+  if (!isWhole && !hasNumbers) return { title, words: words ?? '' };
+  const part = html`
 <figure><figcaption><h3>${title}</h3>${note !== undefined && html`<p>${fill(note, facts)}</p>`}</figcaption>
 ${drawn ?? '\n'}
 ${words !== undefined && html`<p class="words">${words}</p>`}
 ${hasNumbers && numbersOf(figure, rows, drawn !== undefined)}
 </figure>`;
+  return { title, part };
 }
 
 const TEXTS = ['name', 'short', 'series', 'panel', 'text', 'description'] as const;
@@ -116,11 +155,17 @@ function numbersOf(
   const heads = Object.keys(numbers);
   const isNumber = (i: number): boolean => heads[i]?.startsWith('>') ?? false;
   const classOf = (i: number): Html | '' => (isNumber(i) ? raw(' class="number"') : '');
-  const cell = (template: string, i: number, row: Row): Html => {
-    const text = fill(template, row) || NONE;
-    const value = valueIn(template, row);
+  const cell = (given: CellSpec, i: number, row: Row): Html => {
+    const text = fill(given.text, row) || NONE;
+    const value = valueIn(given.text, row);
     const data = value === null || String(value) === text ? '' : html` data-value="${value}"`;
-    return i === 0 ? html`<th scope="row"${data}>${text}</th>` : html`<td${classOf(i)}${data}>${text}</td>`;
+    const hint = given.hint === undefined ? '' : fill(given.hint, row);
+    const title = hint === '' || hint === text ? '' : html` title="${hint}"`;
+    const link = given.link && pageOfLot(row);
+    const shown = link === undefined ? text : html`<a href="${link}" rel="noreferrer">${text}</a>`;
+    return i === 0
+      ? html`<th scope="row"${data}${title}>${shown}</th>`
+      : html`<td${classOf(i)}${data}${title}>${shown}</td>`;
   };
   const table = html`<div class="scroll" tabindex="0"><table><thead><tr>${heads.map(
     (name, i) => html`<th scope="col"${classOf(i)}>${fill(name.replace(/^>/, ''), rows[0] ?? {})}</th>`,

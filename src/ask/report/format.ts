@@ -31,6 +31,13 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', DAY);
 const monthFormat = new Intl.DateTimeFormat('en-US', { month: 'short', year: 'numeric', timeZone: 'UTC' });
 const instantFormat = new Intl.DateTimeFormat('en-GB', { ...DAY, hour: '2-digit', minute: '2-digit' });
 
+const soonFormat = new Intl.DateTimeFormat('en-GB', {
+  ...DAY,
+  year: undefined,
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
 /** British English has one short month of four letters. */
 const short = (date: string): string => date.replace('Sept', 'Sep');
 
@@ -45,6 +52,9 @@ export const month = (value: unknown): string => monthFormat.format(dateOf(value
 
 /** An instant, such as 21 Nov 2026, 04:00 UTC. */
 export const instant = (value: unknown): string => `${short(instantFormat.format(dateOf(value)))} UTC`;
+
+/** An instant of the next days in UTC, such as 21 Nov, 04:00. */
+const soon = (value: unknown): string => short(soonFormat.format(dateOf(value)));
 
 /** A text of the feed on one line, clipped; `not given` if it is empty. */
 export function label(value: unknown, length = 60): string {
@@ -61,6 +71,15 @@ export const list = (items: readonly string[]): string =>
 
 /** Each text once, in order of first appearance. */
 export const unique = (values: readonly string[]): string[] => [...new Set(values)];
+
+/** Address of the page of a lot at its source; undefined if the feed does not give its number there. */
+export function pageOfLot({ domain_id, lot, external_id }: Row): string | undefined {
+  if (domain_id === 3 && /^\d+$/.test(String(lot))) return `https://www.copart.com/lot/${lot}`;
+  if (domain_id === 12 && /^\d+$/.test(String(lot))) return `https://fem.encar.com/cars/detail/${lot}`;
+  if (domain_id === 1 && /^\d+~[A-Z]+$/.test(String(external_id)))
+    return `https://www.iaai.com/VehicleDetail/${external_id}`;
+  return undefined;
+}
 
 /** The feed writes some names of states in lower case. */
 function state(value: unknown): string {
@@ -81,10 +100,18 @@ const FORMATS: Readonly<Record<string, (value: unknown, row: Row, length?: numbe
   day,
   month,
   instant,
+  soon,
   label: (value, _, length) => label(value, length),
   /** A key of the feed, such as `body_structure`. */
   words: (value) => label(value).replaceAll('_', ' '),
   source,
+  /** A place that the feed writes in capitals or in small letters. */
+  title: (value) =>
+    label(value, 30)
+      .toLowerCase()
+      .replaceAll(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase()),
+  /** Stands before an estimate for which there is a reason to doubt it. */
+  mark: () => '~',
   /** The marts call `unknown` what the feed does not give. */
   given: (value, _, length) => label(value, length).replace(/^unknown$/, 'Not given'),
   state,
@@ -110,7 +137,7 @@ export function valueIn(text: string, row: Row): number | string | null {
   const [, format = '', , column = ''] = [...text.matchAll(VALUE)][0] ?? [];
   const value = row[column] ?? null;
   if (value !== null && /^(day|month)$/.test(format)) return dateOf(value).toISOString().slice(0, 10);
-  if (value !== null && format === 'instant') return dateOf(value).toISOString();
+  if (value !== null && /^(instant|soon)$/.test(format)) return dateOf(value).toISOString();
   return typeof value === 'number' ? Number(value.toPrecision(9)) : null;
 }
 

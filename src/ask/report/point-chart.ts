@@ -51,7 +51,9 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
             y: 'value',
             r: isNarrow ? 2 : 3,
             fillOpacity: 0.55,
-            fill: (row: Row) => markOf(row).fill,
+            // Hollow, if few prices support the estimate.
+            fill: (row: Row) => (isWeak(row) ? 'var(--paper)' : markOf(row).fill),
+            stroke: (row: Row) => (isWeak(row) ? markOf(row).fill : 'none'),
             symbol: (row: Row) => markOf(row).symbol,
             title: hasTips ? 'description' : null,
           }),
@@ -63,6 +65,9 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
     series.length > 1 ? series : [],
   );
 }
+
+/** Whether there is a reason to doubt the estimate of a row. */
+const isWeak = ({ weak = null }: Row): boolean => weak !== null;
 
 /** Round values of an axis: 1, 2 and 5 times each power of ten; on a phone only the powers. */
 function ticksIn([from, to]: readonly [number, number], isNarrow: boolean): number[] {

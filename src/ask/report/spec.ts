@@ -35,6 +35,12 @@ const chartSpec = z.strictObject({
   first: z.int().optional(),
 });
 
+/** A cell: its text alone, or with a link to the page of the lot of the row and a text that a pointer shows. */
+const cellSpec = z.preprocess(
+  (given) => (typeof given === 'string' ? { text: given } : given),
+  z.strictObject({ text: z.string(), link: z.literal('lot').optional(), hint: z.string().optional() }),
+);
+
 const figureSpec = z.strictObject({
   title: z.string(),
   query: z.string(),
@@ -46,7 +52,7 @@ const figureSpec = z.strictObject({
   none: z.string().optional(),
   chart: chartSpec.optional(),
   /** Cells by head. A `>` before a head marks a column of numbers. */
-  numbers: z.record(z.string(), z.string()),
+  numbers: z.record(z.string(), cellSpec),
   /** What is shown even without a chart. */
   stays: z.array(z.enum(['note', 'numbers'])).default([]),
   newest_first: z.boolean().default(false),
@@ -70,6 +76,9 @@ const sectionSpec = z.strictObject({
     .optional(),
   figures: z.array(figureSpec),
 });
+
+/** A cell of a table. */
+export type CellSpec = z.output<typeof cellSpec>;
 
 /** A chart of the report. */
 export type ChartSpec = z.output<typeof chartSpec>;

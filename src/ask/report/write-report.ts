@@ -18,7 +18,7 @@ import { ask, tablesOf } from '../query/ask.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
-import { changesOf, readAnswers, sectionsOf } from './figures.js';
+import { changesOf, readAnswers, type Section, sectionsOf } from './figures.js';
 import { day, fill, instant, list, money, percent, source, unique } from './format.js';
 import { spec, specQueries } from './spec.js';
 
@@ -27,6 +27,9 @@ const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>
 
 /** Where `lotlake docs` puts its first page, beside a report of the same output folder. */
 const DICTIONARY = 'docs/index.html';
+
+/** The section that comes before "What changed". */
+const FIRST = 'coming';
 
 /** Queries of the report outside its sections. */
 const QUERIES = ['headline', 'standing', 'sources', 'observed', 'currencies'];
@@ -70,6 +73,19 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
     const facts = await readFacts(connection, Number(headline.minimum_group));
     const standing = await readStanding(connection, layoutOf(config.output), manifest);
     const answers = await readAnswers(connection);
+    const sections = sectionsOf(answers, facts);
+    const unknown = sections.filter(({ part }) => part === undefined);
+    const known = sections.filter(({ part }) => part !== undefined);
+    const first = known.filter(({ id }) => id === FIRST);
+    const later = known.filter(({ id }) => id !== FIRST);
+    const named = (part: readonly Section[]) => part.map(({ id, title }) => [id, title] as const);
+    const contents = [
+      ...named(first),
+      ['changed', 'What changed'],
+      ...named(later),
+      ...(unknown.length > 0 ? [['unknown', 'Not known yet']] : []),
+      ['reading', 'How to read this'],
+    ];
     const script = packageFile('site/report.js');
     return fillPage('report.html', {
       style: raw(packageFile('site/report.css')),
@@ -82,7 +98,9 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
       changes: changesOf(answers),
       contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
       tiles: headlineTiles(headline, before),
-      sections: sectionsOf(answers, facts),
+      first: first.map(({ part }) => part),
+      sections: later.map(({ part }) => part),
+      unknown: unknown.length > 0 && unknownPart(unknown, facts),
       reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
       own: ownModels(manifest),
       dictionary: dictionary !== undefined && html`<p><a href="${dictionary}">All tables and columns</a></p>`,
@@ -100,12 +118,13 @@ function ownModels(manifest: Manifest): Html | false {
   return lines.length > 0 && html`<p>Your own models:</p><ul>${lines}</ul>`;
 }
 
-/** Ids and titles of all sections. */
-const contents: readonly (readonly [string, string])[] = [
-  ['changed', 'What changed'],
-  ...spec.sections.map(({ id, title }) => [id, title] as const),
-  ['reading', 'How to read this'],
-];
+/** What no section can show yet, a line each, and since when it is watched. */
+function unknownPart(sections: readonly Section[], { observed_auctions }: Row): Html {
+  const lines = sections.map(({ title, words }) => html`<li>${title}: ${words.join(' ')}</li>`);
+  return html`
+<section id="unknown"><header><h2>Not known yet</h2><p>${observed_auctions} What follows rests on results since then.</p></header>
+<ul>${lines}</ul></section>`;
+}
 
 /** The head of the page: alarms, rejects and drift. */
 function standingParts(standing: Standing) {
