@@ -306,7 +306,7 @@ describe('the charts', () => {
     const hollow = figureOf(document, title).querySelectorAll('.wide path[fill="var(--paper)"]');
     const weak = tableOf(document, title).filter((row) => row[4]?.startsWith('~'));
     expect(weak.length).toBeGreaterThan(0);
-    expect(hollow.length).toBe(weak.length);
+    expect([...hollow].length).toBe(weak.length);
     expect(points.filter((text) => text.includes(', lot ')).sort()).toEqual(described.sort());
   });
 
