@@ -29,6 +29,9 @@ export interface PageBlock {
 /** One vehicle in so many changes between two nights. */
 const CHANGED = 100;
 
+/** An auction is near for so many milliseconds before and after it. One vehicle in a hundred has one. */
+const NEAR = 12 * 3_600_000;
+
 const { what, folder, population, block, ids, total, plain, near } = workerData as PageBlock;
 const world = createWorld({ vehicles: population, clock: CLOCK, seed: 1 });
 
@@ -51,9 +54,6 @@ function writeVehicles(): void {
   }
   write('window', block + 1, bodyOf(changes, block + 1, Math.ceil(total / CHANGED)));
 }
-
-/** An auction is near for so many milliseconds before and after it. One vehicle in a hundred has one. */
-const NEAR = 12 * 3_600_000;
 
 /** The record, with a new bid on each lot whose auction is near. */
 function nearerRecord(text: string): string {
