@@ -13,7 +13,7 @@ export interface BenchData {
   readonly gzipped: readonly string[];
   /** The gzipped pages after the bid of one vehicle in a hundred has changed. */
   readonly changed: readonly string[];
-  /** The same for the lots whose auction is at most 12 hours away, one vehicle in a hundred; none unless they were asked for. */
+  /** The same for the lots whose auction is at most 12 hours away, some eight vehicles in a thousand; none unless they were asked for. */
   readonly near: readonly string[];
   /** Gzipped pages with only the changed vehicles. */
   readonly window: readonly string[];

@@ -29,7 +29,7 @@ export interface PageBlock {
 /** One vehicle in so many changes between two nights. */
 const CHANGED = 100;
 
-/** An auction is near for so many milliseconds before and after it. One vehicle in a hundred has one. */
+/** An auction is near for so many milliseconds before and after it. Some eight vehicles in a thousand have one. */
 const NEAR = 12 * 3_600_000;
 
 const { what, folder, population, block, ids, total, plain, near } = workerData as PageBlock;
