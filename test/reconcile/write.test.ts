@@ -14,18 +14,20 @@ it('a wide table is written with every row once, in files of limited size with a
   if (images === undefined) throw new Error('there is no such table');
   const folder = temporaryFolder();
   const session = await openSession({ memory: '200MB', temp: join(folder.path, 'spill') });
-  const stage = join(folder.path, 'stage', images.name);
-  mkdirSync(stage, { recursive: true });
-  // Large enough that the table does not count as small.
-  writeFileSync(join(stage, 'rows.parquet'), Buffer.alloc(2 << 20));
+  // A table counts as small by the bytes of its staged rows; then all partitions are written at once, if none has several files.
+  for (const [stage, bytes] of Object.entries({ small: 1000, large: 2 << 20 })) {
+    mkdirSync(join(folder.path, stage, images.name), { recursive: true });
+    writeFileSync(join(folder.path, stage, images.name, 'rows.parquet'), Buffer.alloc(bytes));
+  }
   const columns = [
     { name: 'lot_id', type: 'BIGINT' },
     { name: 'domain_id', type: 'BIGINT' },
   ];
   const ids = fc.uniqueArray(fc.integer({ min: -50, max: 2_000_000_000 }), { minLength: 1, maxLength: 60 });
+  const stages = fc.constantFrom('small', 'large');
   let night = 0;
   await fc.assert(
-    fc.asyncProperty(ids, fc.integer({ min: 1, max: 20 }), async (lots, wide) => {
+    fc.asyncProperty(ids, fc.integer({ min: 1, max: 20 }), stages, async (lots, wide, stage) => {
       night += 1;
       const target = join(folder.path, String(night));
       const values = lots.map(
@@ -40,7 +42,7 @@ it('a wide table is written with every row once, in files of limited size with a
       const context: MergeContext = {
         ...session,
         schemas: new Map(),
-        stage: join(folder.path, 'stage'),
+        stage: join(folder.path, stage),
         target,
         snapshot: 'night',
         base: undefined,
@@ -77,7 +79,7 @@ it('a wide table is written with every row once, in files of limited size with a
         [...lots].sort((a, b) => a - b).map((lot_id) => ({ lot_id, domain_id: lot_id % 2 === 0 ? 1 : 3 })),
       );
     }),
-    { numRuns: 15 },
+    { numRuns: 30 },
   );
   session.close();
   folder.remove();

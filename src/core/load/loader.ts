@@ -89,8 +89,11 @@ type LoadFile = BatchFile & { readonly kept: number; readonly isMended: boolean 
 const BATCH_SIZE = { mostBytes: 96 << 20, share: 0.15 } as const;
 const PARALLEL_BATCHES = 2;
 
-/** A smaller batch is staged without partitions: many tiny files cost more than reading rows of other partitions. */
-const SMALL_BATCH_BYTES = 4 << 20;
+/**
+ * A smaller batch is staged without partitions: many tiny files cost more than reading rows of other partitions. The only batch
+ * of a pass, which is less than a full one, may be larger: merging mostly writes all of its partitions at once.
+ */
+const SMALL_BATCH = { bytes: 4 << 20, onlyBytes: 64 << 20 } as const;
 
 /**
  * Stages the pages of one pass in batches, while the pages come. If a batch of several pages fails, it is set apart and
@@ -229,7 +232,7 @@ export class Loader {
       stage,
       name,
       largestRecord: Math.max(...pages.map((page) => page.largestRecord)),
-      isSmall: bytesOf(pages) < SMALL_BATCH_BYTES,
+      isSmall: bytesOf(pages) < (this.#batches === 1 ? SMALL_BATCH.onlyBytes : SMALL_BATCH.bytes),
       isMended: files.some((file) => file.isMended),
     };
   }

@@ -9,7 +9,7 @@ import { type LakeTable, systemTables } from '../lake/tables.js';
 import type { LoadedPass } from '../load/loader.js';
 
 /** Everything that merging needs. */
-export interface MergeContext extends Pick<Session, 'connection' | 'connect' | 'alone'> {
+export interface MergeContext extends Pick<Session, 'connection' | 'connect' | 'alone' | 'memoryBytes'> {
   readonly schemas: ReadonlyMap<string, TableSchema>;
   /** Folder with the staged rows, one folder a table. */
   readonly stage: string;
@@ -33,8 +33,11 @@ export interface MergeContext extends Pick<Session, 'connection' | 'connect' | '
   readonly allowShrink: boolean;
 }
 
-/** Most bytes of Parquet of a table whose stored rows are in memory while merging, and of its staged rows. */
-const SMALL = { stored: 512 << 10, staged: 1 << 20 } as const;
+/**
+ * Most bytes of Parquet of a table whose stored rows are in memory while merging, and of its staged rows, as a share of the
+ * memory: 8 MB of 4 GB, 1.4 MB of the least.
+ */
+const SMALL = { stored: 512 << 10, staged: 1 / 512 } as const;
 
 /** Columns of the partition that rows are in. */
 export const PARTITION: readonly Column[] = ['_domain', '_month'].map((name) => ({ name, type: 'VARCHAR' }));
@@ -66,9 +69,10 @@ export const castColumns = (columns: readonly Column[], known?: ReadonlySet<stri
     .join(', ');
 
 /** Whether the base rows and the staged rows of a table fit into memory together. */
-export function isSmall(context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean {
+export function isSmall(context: MergeContext, table: string): boolean {
   if ((context.base?.manifest.tables[table]?.bytes ?? 0) > SMALL.stored) return false;
-  return fileSizes(context.stage, table).reduce((sum, file) => sum + file.bytes, 0) <= SMALL.staged;
+  const staged = fileSizes(context.stage, table).reduce((sum, file) => sum + file.bytes, 0);
+  return staged <= context.memoryBytes * SMALL.staged;
 }
 
 /** Tables that merging reads several times, with all of their columns. */
@@ -78,7 +82,7 @@ export const READ_OFTEN: ReadonlySet<string> = new Set(['lots', 'vehicles']);
  * Whether the rows of a table in the last snapshot are in memory while merging: opening the many small files of a
  * small lake costs more than their rows.
  */
-export const isInMemory = (context: Pick<MergeContext, 'base' | 'stage'>, table: string): boolean =>
+export const isInMemory = (context: MergeContext, table: string): boolean =>
   READ_OFTEN.has(table) && context.base !== undefined && isSmall(context, table);
 
 /**

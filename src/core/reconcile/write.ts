@@ -78,7 +78,7 @@ export async function writeRows(
   const folder = join(context.target, table.name);
   makeFolder(folder);
   const sort = table.sort.map(identifier).join(', ');
-  const parquet = parquetOf(schema, context);
+  const parquet = `${parquetOf(schema, context)}${table.wide === undefined ? '' : `, row_group_size ${WIDE_ROW_GROUP}`}`;
   const columns = schema.columns.map((column) => identifier(column.name)).join(', ');
   if (table.partition === undefined) {
     const target = join(folder, 'data_0.parquet');
@@ -91,7 +91,11 @@ export async function writeRows(
   }
   const isPart = table.wide !== undefined && partitions !== undefined;
   const all = sql(isPart ? partitions.map(inPartition).join(' or ') || 'false' : 'true', 'true');
-  if (table.wide !== undefined && !isSmall(context, table.name)) return writeWide(context, schema, sql, all);
+  if (table.wide !== undefined) {
+    const files = await wideFiles(context, table, all);
+    const isInParts = files.some(({ ofIds }) => ofIds !== 'true');
+    if (isInParts || !isSmall(context, table.name)) return writeWide(context, schema, sql, files, parquet);
+  }
   return scalar(
     connection,
     `copy (select ${columns}, _month as month from (${all}) order by domain_id, month, ${sort})
@@ -108,20 +112,19 @@ async function writeWide(
   context: MergeContext,
   schema: StoredTable,
   sql: RowsSql,
-  all: string,
+  files: readonly WideFile[],
+  parquet: string,
 ): Promise<number> {
   const { table } = schema;
   const inFile = columnsInFile(schema).map(({ name }) => identifier(name));
-  const options = `${parquetOf(schema, context)}, row_group_size ${WIDE_ROW_GROUP}`;
-  const files = await wideFiles(context, table, all);
   const connections: DuckDBConnection[] = [];
   while (connections.length < PARALLEL_FILES) connections.push(await context.connect());
-  const write = async (connection: DuckDBConnection, { path, condition, ofIds }: (typeof files)[number]) => {
+  const write = async (connection: DuckDBConnection, { path, condition, ofIds }: WideFile) => {
     makeFolder(dirname(path));
     return scalar(
       connection,
       `copy (select ${inFile.join(', ')} from (${sql(condition, ofIds)}) order by ${table.sort.map(identifier).join(', ')})
-       to ${literal(path)} (${options})`,
+       to ${literal(path)} (${parquet})`,
     );
   };
   try {
@@ -133,23 +136,30 @@ async function writeWide(
   }
 }
 
-/** Splits partitions into files by the first column of the sort order. Gives the condition on the rows of each file. */
-async function wideFiles(context: MergeContext, table: StoredTable['table'], all: string) {
-  const id = identifier(table.sort[0] ?? '');
+/** A file of a wide table: the condition on its rows, and the part of it about their ids. */
+interface WideFile {
+  readonly path: string;
+  readonly condition: string;
+  readonly ofIds: string;
+}
+
+/** Splits partitions into files by the first column of the sort order. */
+async function wideFiles(context: MergeContext, { name, sort, wide }: StoredTable['table'], all: string) {
+  const id = identifier(sort[0] ?? '');
   const found = await rows(
     context.connection,
     `select _domain, _month, file, cast(min(id) as varchar) as low,
        cast(lead(min(id)) over (partition by _domain, _month order by file) as varchar) as high
      from (select _domain, _month, ${id} as id,
-             (row_number() over (partition by _domain, _month order by ${id}) - 1) // ${table.wide} as file from (${all}))
+             (row_number() over (partition by _domain, _month order by ${id}) - 1) // ${wide} as file from (${all}))
      group by _domain, _month, file order by _domain, _month, file`,
   );
-  return found.map(({ _domain, _month, file, low, high }) => {
+  return found.map(({ _domain, _month, file, low, high }): WideFile => {
     const partition = { domain: String(_domain), month: String(_month) };
     const from = file === 0 ? [] : [`${id} >= ${low}`];
     const to = high === null ? [] : [`${id} < ${high}`];
     const ofIds = [...from, ...to].join(' and ') || 'true';
-    const path = join(context.target, table.name, partitionFolder(partition), `data_${file}.parquet`);
+    const path = join(context.target, name, partitionFolder(partition), `data_${file}.parquet`);
     return { path, condition: `(${inPartition(partition)} and ${ofIds})`, ofIds };
   });
 }

@@ -116,13 +116,14 @@ export async function mergeNight(
   closings: readonly ClosingRow[] = [],
 ): Promise<MergedNight> {
   makeFolder(given.target);
-  const { connection, connect, alone } = job.session;
+  const { connection, connect, alone, memoryBytes } = job.session;
   const cars = loaded.find(({ record }) => record.stream === 'cars');
   const context: MergeContext = {
     ...given,
     connection,
     connect,
     alone,
+    memoryBytes,
     stage: job.stage,
     passes: loaded,
     schemas: job.schemas,
