@@ -6,8 +6,12 @@ with priced as (
     where market = 'auction' and price is not null and estimate > 0
 )
 select
-    priced.lot_id, lots.lot, lots.external_id, priced.domain_id, lots.domain_name, priced.currency, priced.estimate, priced.low_80, priced.high_80,
-    case when priced.interval_reason is not null or priced.is_unreliable then 'few prices support it' end as weak,
+    priced.lot_id, lots.lot, lots.external_id, priced.domain_id, lots.domain_name, priced.currency, priced.estimate, priced.low_80,
+    priced.high_80,
+    case
+        when priced.interval_reason is not null then 'too few prices of this class for an interval'
+        when priced.is_unreliable then 'such estimates are often far off'
+    end as weak,
     priced.price as value, priced.priced_at as moment
 from priced
 join lots using (lot_id)

@@ -112,7 +112,7 @@ describe('the auctions of the next days', () => {
       [3, 'Buy Now below 9 in 10 of such sales'],
       [2, 'bid above 9 in 10 of such sales'],
       [1, null],
-      [5, 'estimates of this make are often far off'],
+      [5, 'such estimates are often far off'],
       [6, 'too few prices of this class for an interval'],
       [7, 'bid above 3 in 4 of such sales'],
     ]);

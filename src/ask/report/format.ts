@@ -110,7 +110,7 @@ const FORMATS: Readonly<Record<string, (value: unknown, row: Row, length?: numbe
     label(value, 30)
       .toLowerCase()
       .replaceAll(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase()),
-  /** Stands before an estimate for which there is a reason to doubt it. */
+  /** Marks an estimate in doubt. */
   mark: () => '~',
   /** The marts call `unknown` what the feed does not give. */
   given: (value, _, length) => label(value, length).replace(/^unknown$/, 'Not given'),

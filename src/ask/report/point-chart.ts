@@ -51,7 +51,7 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
             y: 'value',
             r: isNarrow ? 2 : 3,
             fillOpacity: 0.55,
-            // Hollow, if few prices support the estimate.
+            // An estimate in doubt is hollow.
             fill: (row: Row) => (isWeak(row) ? 'var(--paper)' : markOf(row).fill),
             stroke: (row: Row) => (isWeak(row) ? markOf(row).fill : 'none'),
             symbol: (row: Row) => markOf(row).symbol,
@@ -66,7 +66,7 @@ export function againstEstimate(drawing: Drawing): Html | undefined {
   );
 }
 
-/** Whether there is a reason to doubt the estimate of a row. */
+/** Whether the estimate of a row is in doubt. */
 const isWeak = ({ weak = null }: Row): boolean => weak !== null;
 
 /** Round values of an axis: 1, 2 and 5 times each power of ten; on a phone only the powers. */
