@@ -8,7 +8,7 @@ const ORDER = [
   ...['service', 'extract', 'land', 'lake', 'load', 'reconcile', 'model', 'publish', 'run'].map(
     (name) => `src/core/${name}`,
   ),
-  ...['query', 'docs', 'report', 'export'].map((name) => `src/ask/${name}`),
+  ...['query', 'docs', 'report', 'export', 'explore'].map((name) => `src/ask/${name}`),
   ...['spark', 'keep', 'iceberg', 'mirror', 'notify', 'beside.ts'].map((name) => `src/beyond/${name}`),
   ...['src/sandbox', 'pipelines', 'src/library', 'src/index.ts', 'src/cli'],
 ];

@@ -4,6 +4,7 @@ select
     domain_id,
     domain_name,
     lot,
+    page_of_lot(domain_id, trim(lot), external_id) as link,
     status_name,
     strftime(sale_date, '%Y-%m-%dT%H:%M:%SZ') as sale_date,
     bid,

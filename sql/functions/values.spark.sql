@@ -28,3 +28,9 @@ create temporary function days_between(earlier timestamp, later timestamp) retur
 
 create temporary function month_of(moment timestamp) returns date
     return cast(date_trunc('month', cast(moment as date)) as date);
+
+create temporary function page_of_lot(domain_id bigint, lot string, external_id string) returns string return case
+    when domain_id = 1 and external_id rlike '^[0-9]+~[A-Z]+$' then concat('https://www.iaai.com/VehicleDetail/', external_id)
+    when domain_id = 3 and lot rlike '^[0-9]+$' then concat('https://www.copart.com/lot/', lot)
+    when domain_id = 12 and lot rlike '^[0-9]+$' then concat('https://fem.encar.com/cars/detail/', lot)
+end;

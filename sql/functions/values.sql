@@ -36,3 +36,10 @@ create macro if not exists days_between(earlier, later) as cast(day_of(later) - 
 
 -- The first day of the month (UTC) of a date or instant.
 create macro if not exists month_of(moment) as cast(date_trunc('month', day_of(moment)) as date);
+
+-- Address of the page of a lot at its source; null if the feed does not give its number there.
+create macro if not exists page_of_lot(domain_id, lot, external_id) as case
+    when domain_id = 1 and regexp_full_match(external_id, '\d+~[A-Z]+') then 'https://www.iaai.com/VehicleDetail/' || external_id
+    when domain_id = 3 and regexp_full_match(lot, '\d+') then 'https://www.copart.com/lot/' || lot
+    when domain_id = 12 and regexp_full_match(lot, '\d+') then 'https://fem.encar.com/cars/detail/' || lot
+end;

@@ -37,11 +37,7 @@ select
     cast(cast(p.priced_at as date) as varchar) as sold_on,
     l.domain_name as source,
     l.lot,
-    case l.domain_id
-        when 1 then 'https://www.iaai.com/VehicleDetail/' || l.external_id
-        when 3 then 'https://www.copart.com/lot/' || l.lot
-        when 12 then 'https://fem.encar.com/cars/detail/' || l.lot
-    end as link
+    page_of_lot(l.domain_id, l.lot, l.external_id) as link
 from nearest as p
 inner join lots as l using (lot_id)
 left join price_estimates as e on e.lot_id = p.lot_id and e.estimate > 0

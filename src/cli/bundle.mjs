@@ -24,8 +24,17 @@ const { output } = await bundle.write({
   chunkFileNames: '[name]-[hash].js',
 });
 
-/** The packages whose code is in the bundle, which comes with their licences. */
-const packages = output
+/** The scripts of the pages of `lotlake explore`, each whole by itself. */
+const pages = join(root, 'src', 'ask', 'explore', 'browser');
+const scripts = [];
+for (const name of ['explore', 'editor', 'auctions']) {
+  const script = await rolldown({ input: join(pages, `${name}.ts`), platform: 'browser' });
+  const file = join(root, 'dist', 'site', `${name}.js`);
+  scripts.push(...(await script.write({ file, format: 'esm', minify: true })).output);
+}
+
+/** The packages whose code is in the bundles, which come with their licences. */
+const packages = [...output, ...scripts]
   .flatMap(({ moduleIds = [] }) => moduleIds)
   .flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
 const licences = [...new Set(packages)].sort().map((folder) => {

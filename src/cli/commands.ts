@@ -38,6 +38,8 @@ export const LOADERS: Readonly<Record<Usage, () => Promise<Command>>> = {
   audit: async () => (await import('./commands/audit.js')).audit,
   tables: async () => (await import('./commands/tables.js')).tables,
   'describe <table>': async () => (await import('./commands/tables.js')).describe,
+  explore: async () => (await import('./commands/explore.js')).explore,
+  'watch [name]': async () => (await import('./commands/watch.js')).watch,
   docs: async () => (await import('./commands/docs.js')).docs,
   status: async () => (await import('./commands/status.js')).status,
   runs: async () => (await import('./commands/runs.js')).runs,

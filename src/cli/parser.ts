@@ -29,9 +29,8 @@ export async function createParser(
   const words = completed ?? argv;
   const cli = yargs([...argv])
     .scriptName('lotlake')
-    .usage('$0 <command>\n\nVehicle-auction data feed to a columnar analytics lake.')
-    .example('$0 run nightly --sandbox', 'fill a lake from the embedded service')
-    .example('$0 run nightly --help', 'explain one pipeline');
+    .usage('$0 <command>\nVehicle-auction data feed to a columnar analytics lake.')
+    .example('$0 run nightly --sandbox', 'fill a lake from the embedded service');
   let known: Known = { commands: usages, command: '', options: [] };
   for (const usage of usages) {
     const load = LOADERS[usage];

@@ -16,7 +16,7 @@ function catches(pid: number | undefined, signal: NodeJS.Signals): boolean {
 /** Sends a signal again and again, from a moment until the command ends. */
 async function pelt(signal: NodeJS.Signals, after: 'loading' | 'done') {
   const folder = temporaryFolder();
-  const child = spawn(process.execPath, [CLI, 'docs', '--markdown', `${folder.path}/tables.md`], {
+  const child = spawn(process.execPath, [CLI, 'docs', '--to', `${folder.path}/tables.md`], {
     cwd: folder.path,
   });
   let err = '';

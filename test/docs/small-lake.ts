@@ -4,7 +4,7 @@ import { configFor, lastPage, serve, silentReporter } from '../pipelines/support
 import { recordsOf } from '../served.js';
 
 /** Texts of the feed that would run as a script if a page did not escape them. */
-export const SCRIPT = '<script>document.title = "taken"</script>';
+const SCRIPT = '<script>document.title = "taken"</script>';
 const IMAGE = '"><img src="https://x.example/x">';
 
 /** Makes a lake of 40 vehicles with such texts in an output folder. */

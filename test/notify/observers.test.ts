@@ -138,7 +138,7 @@ describe('a notice', () => {
     return readConfig({}, { env: {}, cwd: '/' }).notify;
   }
 
-  it('covers failures, holds and alarms by default', () => {
+  it('covers failures, holds, alarms and watched searches by default', () => {
     const noticed = (['failed', 'held', 'killed', 'usage', 'interrupted', 'locked'] as const).filter(
       (outcome) => noticeOf(failed(outcome), [], standard) !== undefined,
     );
@@ -289,7 +289,7 @@ describe('observers', () => {
 it('settings hide their secrets, and errors name what is wrong', () => {
   const env = { LOTLAKE_LINEAGE_KEY: 'hidden-key', LOTLAKE_NOTIFY_URL: 'https://hooks.example/hidden-token' };
   const { config, inForce } = readSettings({}, { env, cwd: folder.path });
-  expect(config.notify).toEqual({ url: env.LOTLAKE_NOTIFY_URL, on: ['failure', 'hold', 'alarm'] });
+  expect(config.notify).toEqual({ url: env.LOTLAKE_NOTIFY_URL, on: ['failure', 'hold', 'alarm', 'watch'] });
   expect(JSON.stringify(inForce)).not.toContain('hidden');
   const read = (file: object) => () => {
     writeFileSync(join(folder.path, 'lotlake.config.json'), JSON.stringify(file));
@@ -298,7 +298,10 @@ it('settings hide their secrets, and errors name what is wrong', () => {
   for (const [file, message] of [
     [{ notify: { url: 'ftp://host/hidden' } }, /^notify.url in .* cannot be used: it is no URL of http/],
     [{ notify: 'https://host/hidden' }, /^notify in .* cannot be used; it takes an object/],
-    [{ notify: { on: 'failure,luck' } }, /^notify.on in .* it takes some of failure, hold, alarm, success/],
+    [
+      { notify: { on: 'failure,luck' } },
+      /^notify.on in .* it takes some of failure, hold, alarm, watch, success/,
+    ],
     [{ lineage: { to: 'https://me:hidden@host' } }, /^lineage.to in .* cannot be used: it holds credentials/],
     [{ lineage: { to: 'http://host', key: 'hidden-key' } }, /^lineage.to in .*would travel in the clear/],
     [{ lineage: { to: 'http:///', key: 'hidden-key' } }, /^lineage.to in .*: it is no URL such as/],

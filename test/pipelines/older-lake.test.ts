@@ -93,9 +93,10 @@ describe('a lake that was made before a column was known', () => {
     expect(names).toContain('statistics');
     expect(names).not.toContain('price_ratios');
     const { path: to, remove } = temporaryFolder();
-    await asked('docs', '--to', to);
-    expect(existsSync(join(to, 'tables', 'statistics.html'))).toBe(true);
-    expect(existsSync(join(to, 'marts', 'price_ratios.html'))).toBe(false);
+    await asked('docs', '--to', join(to, 'tables.md'));
+    const described = readFileSync(join(to, 'tables.md'), 'utf8');
+    expect(described).toContain('## statistics');
+    expect(described).not.toContain('price_ratios');
     remove();
   });
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, findVehicle } from '../../src/ask/query/lookup.js';
 import { lakeCard } from '../../src/cli/vehicle-card.js';
+import { createFunctions } from '../../src/core/model/functions.js';
 import { fill, openLake, type TestLake } from '../model/support.js';
 
 const SEEN = '2026-11-20T02:00:00Z';
@@ -8,6 +9,7 @@ const SEEN = '2026-11-20T02:00:00Z';
 let lake: TestLake;
 beforeEach(async () => {
   lake = await openLake();
+  await createFunctions(lake.connection, 'values');
   const vehicle = { archived: false, year: 2014, manufacturer_name: 'Toyota', model_name: 'Camry' };
   await fill(lake.connection, 'vehicles', [
     { ...vehicle, vehicle_id: 1, vin: 'vin1', changed_at: '2026-11-01T02:00:00Z' },

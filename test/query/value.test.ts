@@ -154,10 +154,8 @@ describe('the value of a lot', () => {
     const nearest = sales.sort((a, b) => unlike(a) - unlike(b)).slice(0, 10);
     const found = value?.comparable_sales ?? [];
     expect(found.map(({ lot }) => lot)).toEqual(nearest.map(({ lot_id }) => `L${lot_id}`));
-    expect(found[0]).toMatchObject({
-      price: nearest[0]?.price,
-      link: `https://www.copart.com/lot/L${nearest[0]?.lot_id}`,
-    });
+    // A lot number of the source is a number, so these have no page there.
+    expect(found[0]).toMatchObject({ price: nearest[0]?.price, link: null });
   });
 
   it.each(['nothing', ' '])('refuses a lot that the lake does not know: %j', async (id) => {

@@ -16,7 +16,7 @@ export const inBrowser: string =
   chromium === undefined ? 'in a browser (skipped: no Chromium in PATH)' : 'in a browser';
 
 /** The window in which a page is opened. */
-export interface View {
+interface View {
   /** Width and height of the window in CSS pixels; 1200 × 900 by default. */
   readonly width?: number;
   readonly height?: number;
@@ -25,7 +25,7 @@ export interface View {
 }
 
 /** A file that is open in the browser, and what it has done so far. */
-export interface OpenPage {
+interface OpenPage {
   readonly page: Page;
   /** URLs of all requests, the page's own first. */
   readonly requests: readonly string[];

@@ -31,20 +31,20 @@ function drawn(rows: readonly ReturnType<typeof month>[], more: Partial<ChartSpe
   const { document } = parseHTML(String(overTime({ chart, title: 't', rows, format: String })));
   const count = (selector: string) => [...document.querySelectorAll(`.wide ${selector}`)].length;
   const paths = (label: string) =>
-    [...document.querySelectorAll(`.wide [aria-label=${label}] path`)].map(
+    [...document.querySelectorAll(`.wide [data-part=${label}] path`)].map(
       (path) => path.getAttribute('d') ?? '',
     );
   return {
     dashed: paths('link').length,
-    hollow: count('[aria-label=dot][fill="var(--paper)"] > path'),
-    filled: count('[aria-label=dot] > path[fill="var(--c1)"]'),
+    hollow: count('[data-part=dot][fill="var(--paper)"] > path'),
+    filled: count('[data-part=dot] > path[fill="var(--c1)"]'),
     /** Points of each whole line. */
     whole: paths('line')
       .flatMap((d) => d.split('M').slice(1))
       .map((piece) => piece.split(/[LZ]/).filter(Boolean).length),
-    whiskers: count('[aria-label=rule] line'),
+    whiskers: count('[data-part=rule] line'),
     bands: paths('area').length,
-    ticks: [...document.querySelectorAll('.wide [aria-label="y-axis tick label"] text')].map((tick) =>
+    ticks: [...document.querySelectorAll('.wide [data-part="y-axis tick label"] text')].map((tick) =>
       Number(tick.textContent),
     ),
   };
@@ -95,7 +95,7 @@ describe('panels by age', () => {
     }));
     const chart = chartWith({ kind: 'panels', unit: 'age', axis: 'share' });
     const { document } = parseHTML(String(overTime({ chart, title: 't', rows, format: String })));
-    const ticks = [...document.querySelectorAll('.wide [aria-label="x-axis tick label"] text')];
+    const ticks = [...document.querySelectorAll('.wide [data-part="x-axis tick label"] text')];
     expect(ticks.map((tick) => tick.textContent)).toEqual(['0', '90', '60', '30', '180']);
     expect(document.querySelector('.wide desc')?.textContent).toBe('Lines by day for copart.com. 180');
   });

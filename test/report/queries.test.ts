@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../../src/ask/query/ask.js';
+import { packageFile } from '../../src/base/config/package-root.js';
 import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
+import { createFunctions } from '../../src/core/model/functions.js';
 
 let opened: TemporarySession;
 beforeEach(async () => {
@@ -10,6 +12,7 @@ afterEach(() => opened.close());
 
 /** Runs a query of the report over tables that an SQL script creates. */
 async function answer(query: string, tables: string) {
+  await createFunctions(opened.session.connection, 'values');
   await opened.session.connection.run(tables);
   return ask(opened.session.connection, `report/${query}`);
 }
@@ -95,30 +98,39 @@ describe('the auctions of the next days', () => {
         (7, 6, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, 5600, null),
         (8, 8, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, null, 100)
       ) as t(lot_id, days, estimate, low_80, low_50, high_50, high_80, log_deviation, interval_reason, is_unreliable, bid, buy_now);
-      create table sales as select lot_id, 'upcoming' as outcome, timestamptz '2026-11-20' + to_days(days) as sale_date from given;
-      create table price_estimates as select *, 'USD' as currency from given;
+      create table price_estimates as select *, 'USD' as currency, 'auction' as market, true as is_offered,
+        true as is_currency_known, null::double as price, null::varchar as reason from given;
       create table lots as select lot_id, lot_id::varchar as lot, lot_id || '~US' as external_id, 1 as domain_id,
-        'iaai_com' as domain_name, lot_id as vehicle_id, 'dallas' as location_city_name, 'tx' as location_state_code,
-        'Front' as damage_main_name, 'St - Salvage' as title_name, bid from given;
-      create table lot_groups as select lot_id, 'front' as damage_main_group, 'salvage' as title_brand from given;
+        'iaai_com' as domain_name, lot_id as vehicle_id, 'dallas' as location_city_name, null as selling_branch_name,
+        null as seller_name, 'Front' as damage_main_name, 'St - Salvage' as title_name, bid from given;
+      create table lot_groups as select lot_id, 'front' as damage_main_group, 'salvage' as title_brand, 'US' as country_code,
+        'TX' as state_code, 'insurance' as seller_group from given;
+      create table vehicles as select lot_id as vehicle_id, null as vin from given;
       create table vehicle_facts as select lot_id as vehicle_id, 2020 as year, 1 as manufacturer_id, 1 as model_id from given;
       create table dim_manufacturers as select 1 as manufacturer_id, 'Ford' as manufacturer_name;
       create table dim_models as select 1 as model_id, 'Focus' as model_name;
       create table odometer_readings as select lot_id, 100.0 as odometer_km from given;
-      create table sell_through_odds as select lot_id, 0.5 as sell_probability from given`,
+      create table sell_through_odds as select lot_id, timestamptz '2026-11-20' + to_days(days) as sale_date,
+        0.5 as sell_probability from given;
+      create view lots_on_offer as ${packageFile('sql/models/market/lots_on_offer.sql')}`,
     );
     expect(found.map(({ lot_id, stands_out }) => [lot_id, stands_out])).toEqual([
-      [4, 'Buy Now below 9 in 10 of such sales'],
-      [3, 'Buy Now below 9 in 10 of such sales'],
-      [2, 'bid above 9 in 10 of such sales'],
+      [4, 'Buy Now below 9 in 10 of such prices'],
+      [3, 'Buy Now below 9 in 10 of such prices'],
+      [2, 'bid above 9 in 10 of such prices'],
       [1, null],
+      [5, null],
+      [6, null],
+      [7, 'bid above 3 in 4 of such prices'],
+    ]);
+    expect(found.filter(({ weak }) => weak !== null).map(({ lot_id, weak }) => [lot_id, weak])).toEqual([
       [5, 'such estimates are often far off'],
       [6, 'too few prices of this class for an interval'],
-      [7, 'bid above 3 in 4 of such sales'],
     ]);
     expect(found[0]).toMatchObject({
       state_code: 'TX',
-      city: 'dallas',
+      city_name: 'dallas',
+      link: 'https://www.iaai.com/VehicleDetail/4~US',
       manufacturer_name: 'Ford',
       weak: null,
     });

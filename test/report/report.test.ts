@@ -312,7 +312,7 @@ describe('the charts', () => {
 
   it('lie on outlines of countries and states', () => {
     const [land, borders] = figureOf(document, 'Lots by state, and how their prices stand').querySelectorAll(
-      '.wide [aria-label="geo"]',
+      '.wide [data-part="geo"]',
     );
     const drawn = (outline: Element | undefined) =>
       [...(outline?.querySelectorAll('path') ?? [])].map((path) => path.getAttribute('d')).join('');

@@ -70,9 +70,9 @@ describe('nights with an own model', () => {
     expect(lotlake('test', '--model', 'bargains')).toContain('5 data tests');
     expect(lotlake('verify')).toContain('sound');
     lotlake('docs');
-    const pages = join(output, 'docs');
-    expect(readFileSync(join(pages, 'index.html'), 'utf8')).toContain('Your own models');
-    expect(readFileSync(join(pages, 'marts', 'bargains.html'), 'utf8')).toContain('price_estimates');
+    const described = readFileSync(join(output, 'tables.md'), 'utf8');
+    expect(described).toContain('Your own models: [bargains]');
+    expect(described).toContain('Buy Now price as a share of the estimate.');
     lotlake('report');
     expect(readFileSync(join(output, 'report.html'), 'utf8')).toContain('<code>bargains</code>');
     const exported = join(output, '..', `${basename(output)}-export`);

@@ -10,13 +10,6 @@ export function fillPage(name: string, values: Readonly<Record<string, unknown>>
   return page.replaceAll(/\{(\w+)\}/g, (_, value: string) => String(html`${values[value]}`));
 }
 
-/** Path of the page of a table or mart below the root of the site. */
+/** Path of the page of a table or mart below the root of the pages. */
 export const pathOf = ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
   `${kind}s/${name}.html`;
-
-/** An HTML table with a head and rows. */
-export const tableOf = (kind: string, head: Html, rows: readonly Html[]): Html => html`<table class="${kind}">
-<thead><tr>${head}</tr></thead>
-<tbody>
-${rows.map((row) => html`${row}\n`)}</tbody>
-</table>`;

@@ -1,8 +1,12 @@
+import type { Config } from '../../base/config/config.js';
 import { ownNamed } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { fillText } from '../../base/config/printable.js';
+import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
+import { readManifest } from '../../core/lake/manifest.js';
 import {
   type CatalogTable,
+  type Contents,
   columnCells,
   markdownTable,
   markdownText,
@@ -13,27 +17,30 @@ import { withDatabase } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
 import { describeEmptyLake } from './empty-lake.js';
 import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
-import { layersOf } from './pages.js';
 
 /** Command that writes docs/ask/tables.md, as the build does. */
-const MARKDOWN_COMMAND = 'lotlake docs --markdown';
+const MARKDOWN_COMMAND = 'lotlake docs';
 
 /**
- * Writes {@link tablesMarkdown} to a file. Throws DOCS_FAILED if it cannot be written, and QUERY_PLACE if the path is inside
- * the lake or holds another file.
- * @param output folder of the lake
+ * Writes {@link tablesMarkdown} of the published snapshot to a file, or without one of what a run makes. Throws DOCS_FAILED if
+ * it cannot be written, and QUERY_PLACE if the path is inside the lake or holds another file.
  */
-export async function writeMarkdown(path: string, output: string): Promise<void> {
-  assertOutside(path, output);
+export async function writeMarkdown(config: Config, path: string): Promise<void> {
+  assertOutside(path, config.output);
   assertOurs(path, ['# Tables and marts', MARKDOWN_COMMAND]);
-  const text = await tablesMarkdown();
+  const snapshot = currentSnapshot(layoutOf(config.output));
+  const text = await tablesMarkdown(snapshot === undefined ? undefined : readManifest(snapshot));
   writingTo(path, () => writeWhole(ownNamed(path), text));
 }
 
-/** Every table and mart with its columns and tests, and the lineage, as Markdown. It does not depend on a lake. */
-export function tablesMarkdown(): Promise<string> {
+/**
+ * Every table and mart with its columns and tests, and the lineage, as Markdown.
+ * @param contents what there is; by default what a run makes without models of the user
+ */
+export function tablesMarkdown(contents?: Contents): Promise<string> {
   return withDatabase({ memory: '500MB' }, undefined, async (opened) => {
-    const catalog = await readCatalog(opened.session.connection, await describeEmptyLake(opened));
+    const described = contents ?? (await describeEmptyLake(opened));
+    const catalog = await readCatalog(opened.session.connection, described);
     const named = (tables: readonly CatalogTable[]): string => links(tables.map(({ name }) => name));
     const marts = layersOf(catalog).map(([, title, tables]) => `- ${title}: ${named(tables)}`);
     return fillText(packageFile('site/tables.md'), {
@@ -45,6 +52,24 @@ export function tablesMarkdown(): Promise<string> {
     });
   });
 }
+
+/** What each layer of marts holds, in the order of the page. */
+const TITLES = {
+  own: 'Your own models',
+  sales: 'Sales: attempts, prices, and what follows from them',
+  market: 'Market: estimates, and what reads them',
+  stock: 'Stock: what is on offer, and what became of it',
+  reports: 'Reports: what history and inspection reports say',
+  offers: 'Offers: what estimates rest on, and which prices are doubted',
+  shared: 'Shared: names, groups and settings',
+  seeds: 'Seeds: assumptions in tables',
+} as const;
+
+/** The layers that have marts, each with its id, title and marts. */
+export const layersOf = (catalog: readonly CatalogTable[]) =>
+  Object.entries(TITLES)
+    .map(([layer, title]) => [layer, title, catalog.filter((table) => table.layer === layer)] as const)
+    .filter(([, , tables]) => tables.length > 0);
 
 /** The lineage as a graph of Mermaid. Nodes are named, not numbered, so that a new mart adds lines and changes no other. */
 export function mermaid({ nodes, edges }: Lineage): string {

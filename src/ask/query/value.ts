@@ -85,16 +85,25 @@ async function lotsWorth(lake: Lake, id: string): Promise<Value[]> {
   const spelled = { id: id.trim().toUpperCase() };
   const exact = spelled.id === '' ? [] : await ask(lake.connection, 'value/lot_ids', spelled);
   const ids = exact.length > 0 ? exact : await ask(lake.connection, 'value/lot_ids_spelled', spelled);
+  const values = await worthOf(lake, ids);
+  if (values.length > 0) return values;
+  throw new LotlakeError('QUERY_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
+    hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
+  });
+}
+
+/** The values of lots, given by rows with `lot_id` and `vehicle_id`, the newest first; none for lots without price or offer. */
+export const valuesOf = (connection: DuckDBConnection, lots: readonly Row[]): Promise<Value[]> =>
+  onLake(connection, (lake) => worthOf(lake, lots));
+
+async function worthOf(lake: Lake, ids: readonly Row[]): Promise<Value[]> {
   const lots = [];
   for (const { lot_id, vehicle_id } of ids.slice(0, 100))
     lots.push(
       ...(await ask(lake.connection, 'value/lot', { lot: Number(lot_id), vehicle: idOf(vehicle_id) })),
     );
   const newest = lots.sort((a, b) => String(b.priced_at).localeCompare(String(a.priced_at))).slice(0, 20);
-  if (newest.length > 0) return Promise.all(newest.map((lot) => valued(lake, lot)));
-  throw new LotlakeError('QUERY_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
-    hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
-  });
+  return Promise.all(newest.map((lot) => valued(lake, lot)));
 }
 
 const idOf = (id: unknown): number | null => (id === null ? null : Number(id));

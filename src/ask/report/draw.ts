@@ -63,7 +63,7 @@ const { document } = parseHTML('<!doctype html><html></html>');
  * @param description of the chart for readers who do not see it
  */
 export function draw(
-  { chart, title }: Drawing,
+  { chart, title }: Pick<Drawing, 'title'> & { readonly chart: Pick<ChartSpec, 'id' | 'small'> },
   description: string,
   options: (size: Size) => Plot.PlotOptions,
   legend: readonly LegendItem[] = [],
@@ -81,6 +81,11 @@ ${
 function svgOf(options: Plot.PlotOptions, id: string, texts: Readonly<Record<string, string>>): string {
   const chart = Plot.plot({ ...options, document: document as NonNullable<Plot.PlotOptions['document']> });
   chart.querySelector('style')?.remove();
+  // A part of a picture has no name of its own for readers of screens.
+  for (const part of chart.querySelectorAll('[aria-label]')) {
+    part.setAttribute('data-part', part.getAttribute('aria-label') ?? '');
+    part.removeAttribute('aria-label');
+  }
   chart.setAttribute('font-size', '12');
   chart.setAttribute('role', 'img');
   chart.setAttribute('aria-labelledby', `${id}-title ${id}-desc`);

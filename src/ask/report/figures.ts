@@ -1,23 +1,16 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { html, raw } from 'hono/html';
-import { NONE } from '../../base/config/printable.js';
+import { html } from 'hono/html';
 import type { Row } from '../../base/duck/session.js';
 import type { Html } from '../docs/html.js';
 import { ask } from '../query/ask.js';
 import type { Drawing } from './draw.js';
-import { AXES, dateOf, fill, pageOfLot, unique, valueIn } from './format.js';
+import { AXES, dateOf, fill, unique } from './format.js';
 import { overTime } from './line-charts.js';
 import { dotMap, placesOf } from './map.js';
+import { numbersTable } from './numbers-table.js';
 import { againstEstimate } from './point-chart.js';
 import { bars, ranges } from './row-charts.js';
-import {
-  type CellSpec,
-  type ChartSpec,
-  type FigureSpec,
-  type SectionSpec,
-  spec,
-  specQueries,
-} from './spec.js';
+import { type ChartSpec, type FigureSpec, type SectionSpec, spec, specQueries } from './spec.js';
 
 /** Rows by the name of their query. */
 type Answers = ReadonlyMap<string, readonly Row[]>;
@@ -152,26 +145,7 @@ function numbersOf(
   const shown = newest_first
     ? rows.toSorted((a, b) => dateOf(b.moment).getTime() - dateOf(a.moment).getTime())
     : rows;
-  const heads = Object.keys(numbers);
-  const isNumber = (i: number): boolean => heads[i]?.startsWith('>') ?? false;
-  const classOf = (i: number): Html | '' => (isNumber(i) ? raw(' class="number"') : '');
-  const cell = (given: CellSpec, i: number, row: Row): Html => {
-    const text = fill(given.text, row) || NONE;
-    const value = valueIn(given.text, row);
-    const data = value === null || String(value) === text ? '' : html` data-value="${value}"`;
-    const hint = given.hint === undefined ? '' : fill(given.hint, row);
-    const title = hint === '' || hint === text ? '' : html` title="${hint}"`;
-    const link = given.link && pageOfLot(row);
-    const shown = link === undefined ? text : html`<a href="${link}" rel="noreferrer">${text}</a>`;
-    return i === 0
-      ? html`<th scope="row"${data}${title}>${shown}</th>`
-      : html`<td${classOf(i)}${data}${title}>${shown}</td>`;
-  };
-  const table = html`<div class="scroll" tabindex="0"><table><thead><tr>${heads.map(
-    (name, i) => html`<th scope="col"${classOf(i)}>${fill(name.replace(/^>/, ''), rows[0] ?? {})}</th>`,
-  )}</tr></thead><tbody>${shown.map(
-    (row) => html`<tr>${Object.values(numbers).map((template, i) => cell(template, i, row))}</tr>`,
-  )}</tbody></table></div>`;
+  const table = numbersTable(numbers, shown);
   if (!isBehind && !folded) return table;
   const summary = isBehind ? 'The numbers behind it' : 'Show the numbers';
   return html`<details><summary>${summary}</summary>${table}</details>`;

@@ -72,14 +72,8 @@ export const list = (items: readonly string[]): string =>
 /** Each text once, in order of first appearance. */
 export const unique = (values: readonly string[]): string[] => [...new Set(values)];
 
-/** Address of the page of a lot at its source; undefined if the feed does not give its number there. */
-export function pageOfLot({ domain_id, lot, external_id }: Row): string | undefined {
-  if (domain_id === 3 && /^\d+$/.test(String(lot))) return `https://www.copart.com/lot/${lot}`;
-  if (domain_id === 12 && /^\d+$/.test(String(lot))) return `https://fem.encar.com/cars/detail/${lot}`;
-  if (domain_id === 1 && /^\d+~[A-Z]+$/.test(String(external_id)))
-    return `https://www.iaai.com/VehicleDetail/${external_id}`;
-  return undefined;
-}
+/** Address of the page of the lot of a row at its source; undefined if it has none. */
+export const pageOfLot = ({ link }: Row): string | undefined => (typeof link === 'string' ? link : undefined);
 
 /** The feed writes some names of states in lower case. */
 function state(value: unknown): string {

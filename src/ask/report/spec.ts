@@ -4,7 +4,7 @@ import { packageFile } from '../../base/config/package-root.js';
 import { AXES, unique } from './format.js';
 
 /** A chart. Its texts become columns of each row, in this order. */
-const chartSpec = z.strictObject({
+export const chartSpec = z.strictObject({
   /**
    * `bars` draws `value`, `ranges` low, middle and high, `lines` and `panels` value by moment, `points` value by estimate,
    * `map` lots at places.
@@ -35,10 +35,10 @@ const chartSpec = z.strictObject({
   first: z.int().optional(),
 });
 
-/** A cell: its text alone, or with a link to the page of the lot of the row and a text that a pointer shows. */
+/** A cell: its text alone, or with a link to the page of the row's lot or car, and a text that a pointer shows. */
 const cellSpec = z.preprocess(
   (given) => (typeof given === 'string' ? { text: given } : given),
-  z.strictObject({ text: z.string(), link: z.literal('lot').optional(), hint: z.string().optional() }),
+  z.strictObject({ text: z.string(), link: z.enum(['lot', 'car']).optional(), hint: z.string().optional() }),
 );
 
 const figureSpec = z.strictObject({

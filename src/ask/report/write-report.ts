@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { html, raw } from 'hono/html';
 import type { Config } from '../../base/config/config.js';
@@ -17,16 +16,15 @@ import { fillPage, type Html } from '../docs/html.js';
 import { ask, tablesOf } from '../query/ask.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
+import { readWatched, type Watched } from '../query/watched.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
 import { changesOf, readAnswers, type Section, sectionsOf } from './figures.js';
 import { day, fill, instant, list, money, percent, source, unique } from './format.js';
 import { spec, specQueries } from './spec.js';
+import { watchedList } from './watched-part.js';
 
 /** Texts that every report contains, whichever version wrote it. */
 const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>', 'Data health'];
-
-/** Where `lotlake docs` puts its first page, beside a report of the same output folder. */
-const DICTIONARY = 'docs/index.html';
 
 /** The section that comes before "What changed". */
 const FIRST = 'coming';
@@ -46,13 +44,12 @@ const POOLED_GROUPS = 4;
 export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {
   assertOutside(to, config.output);
   assertOurs(to, MARKS);
-  const dictionary = existsSync(join(dirname(to), DICTIONARY)) ? DICTIONARY : undefined;
-  writeWhole(ownNamed(to), await readPage(config, dictionary));
+  writeWhole(ownNamed(to), await readPage(config));
   return to;
 }
 
 /** Makes one HTML document of the published snapshot and the headline of the snapshot before it. */
-function readPage(config: Config, dictionary: string | undefined): Promise<string> {
+export function readPage(config: Config): Promise<string> {
   let tables: readonly string[] = [];
   const named = async (connection: DuckDBConnection) => {
     const read = await tablesOf(
@@ -72,6 +69,7 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
     const before = await readBefore(config, connection, manifest.snapshot_id);
     const facts = await readFacts(connection, Number(headline.minimum_group));
     const standing = await readStanding(connection, layoutOf(config.output), manifest);
+    const watched = await readWatched(config);
     const answers = await readAnswers(connection);
     const sections = sectionsOf(answers, facts);
     const unknown = sections.filter(({ part }) => part === undefined);
@@ -81,6 +79,7 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
     const named = (part: readonly Section[]) => part.map(({ id, title }) => [id, title] as const);
     const contents = [
       ...named(first),
+      ...(watched.length > 0 ? [['watched', 'Watched searches']] : []),
       ['changed', 'What changed'],
       ...named(later),
       ...(unknown.length > 0 ? [['unknown', 'Not known yet']] : []),
@@ -98,12 +97,11 @@ function readPage(config: Config, dictionary: string | undefined): Promise<strin
       changes: changesOf(answers),
       contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
       tiles: headlineTiles(headline, before),
-      first: first.map(({ part }) => part),
+      first: [...first.map(({ part }) => part), watched.length > 0 && watchedPart(watched)],
       sections: later.map(({ part }) => part),
       unknown: unknown.length > 0 && unknownPart(unknown, facts),
       reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
       own: ownModels(manifest),
-      dictionary: dictionary !== undefined && html`<p><a href="${dictionary}">All tables and columns</a></p>`,
     });
   });
 }
@@ -117,6 +115,11 @@ function ownModels(manifest: Manifest): Html | false {
   });
   return lines.length > 0 && html`<p>Your own models:</p><ul>${lines}</ul>`;
 }
+
+/** What is new in each watched search, and what left it. */
+const watchedPart = (watched: readonly Watched[]): Html => html`
+<section id="watched"><header><h2>Watched searches</h2><p>What each search finds that it did not find the night before, and what left.</p></header>
+${watched.map((each) => html`<figure><figcaption><h3>${each.name}</h3><p>${each.description} ${counted(each.matches ?? 0, 'match', 'matches')}.</p></figcaption>${watchedList(each)}</figure>`)}</section>`;
 
 /** What no section can show yet, a line each, and since when it is watched. */
 function unknownPart(sections: readonly Section[], { observed_auctions }: Row): Html {

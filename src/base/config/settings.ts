@@ -72,7 +72,7 @@ const AMOUNT = takes('an amount such as 800MB, at least the 700 MB that a night 
 const EXAMPLES = 'names of examples, such as reserve_gap';
 const VIEWS = 'names of views, such as vehicle_timeline';
 const COMMAND = 'a command such as spark-submit --master spark://host:7077';
-const HAPPENINGS = ['failure', 'hold', 'alarm', 'success'] as const;
+const HAPPENINGS = ['failure', 'hold', 'alarm', 'watch', 'success'] as const;
 const HAPPENING_LIST = `some of ${HAPPENINGS.join(', ')}`;
 const PASSES = 'a whole number from 1 on, or one by stream such as {"cars": 2}';
 
@@ -185,6 +185,7 @@ export const settings = z.strictObject({
         'failure',
         'hold',
         'alarm',
+        'watch',
       ]),
     },
     '{"url": "https://host/path"}',

@@ -1,4 +1,5 @@
 import { assertOutside, writeWhole } from '../../ask/query/places.js';
+import { readWatched, type Watched } from '../../ask/query/watched.js';
 import { type Alarm, lakeStanding } from '../../ask/report/alarms.js';
 import type { Config } from '../../base/config/config.js';
 import { messageOf } from '../../base/config/lotlake-error.js';
@@ -50,9 +51,13 @@ export function openObservers({ config, reporter, signal }: ObserverOptions): Ob
     events = before.then(() => attempt(`OpenLineage events did not get to ${to}`, send));
     work.push(events);
   };
-  const notice = (record: RunRecord, alarms: readonly Alarm[] = []): void => {
+  const notice = (
+    record: RunRecord,
+    alarms: readonly Alarm[] = [],
+    searches: readonly Watched[] = [],
+  ): void => {
     const { url, on } = notify;
-    const body = noticeOf(record, alarms, on);
+    const body = noticeOf(record, alarms, on, searches);
     if (url === undefined || body === undefined) return;
     work.push(attempt('the webhook of notify.url was not told', () => post(url, body, late.signal)));
   };
@@ -79,7 +84,12 @@ export function openObservers({ config, reporter, signal }: ObserverOptions): Ob
           open = (await lakeStanding(config, { signal: late.signal })).alarms;
           fresh = record.outcome === 'published' ? await freshOf(open, before, config, late.signal) : [];
         });
-      notice(record, fresh);
+      let searches: readonly Watched[] = [];
+      if (notify.url !== undefined && notify.on.includes('watch') && record.outcome === 'published')
+        await attempt('the watched searches could not be read', async () => {
+          searches = await readWatched(config, { signal: late.signal });
+        });
+      notice(record, fresh, searches);
       if (metrics !== undefined)
         await attempt(`the metrics ${metrics} were not written`, () => {
           assertOutside(metrics, config.output);

@@ -1,7 +1,8 @@
+import { matchText, type Watched, watchedText } from '../../ask/query/watched.js';
 import { type Alarm, alarmLine, endedText } from '../../ask/report/alarms.js';
 import { instant } from '../../ask/report/format.js';
 import type { Config } from '../../base/config/config.js';
-import { counted } from '../../base/config/printable.js';
+import { counted, printable } from '../../base/config/printable.js';
 import { type RunRecord, reasonOf } from '../../core/lake/run-records.js';
 
 /** An event that the setting `notify.on` can select. */
@@ -11,14 +12,29 @@ type Happening = Config['notify']['on'][number];
  * The body for the webhook at the end of a run; undefined if `on` does not select it. An interrupt is never selected,
  * because somebody caused it.
  * @param alarms alarms that the run raised
+ * @param searches the watched searches of the snapshot that it published
  */
-export function noticeOf(record: RunRecord, alarms: readonly Alarm[], on: readonly Happening[]) {
-  const happened = [...happeningOf(record), ...(alarms.length > 0 ? (['alarm'] as const) : [])];
+export function noticeOf(
+  record: RunRecord,
+  alarms: readonly Alarm[],
+  on: readonly Happening[],
+  searches: readonly Watched[] = [],
+) {
+  const watched = searches.filter(({ entered, left }) => (entered ?? 0) + (left ?? 0) > 0);
+  const happened = [
+    ...happeningOf(record),
+    ...(alarms.length > 0 ? (['alarm'] as const) : []),
+    ...(watched.length > 0 ? (['watch'] as const) : []),
+  ];
   if (!happened.some((happening) => on.includes(happening))) return undefined;
   const { run_id, pipeline, origin, outcome, exit_code, error, snapshot_id, started_at, ended_at } = record;
   const { records, loaded, rejected, version } = record;
   return {
-    text: [sentence(record), ...alarms.map((alarm) => `alarm: ${alarmLine(alarm)}`)].join('\n'),
+    text: [
+      sentence(record),
+      ...alarms.map((alarm) => `alarm: ${alarmLine(alarm)}`),
+      ...watched.flatMap(watchedLines),
+    ].join('\n'),
     run: {
       run_id,
       pipeline,
@@ -35,8 +51,19 @@ export function noticeOf(record: RunRecord, alarms: readonly Alarm[], on: readon
       version,
       alarms,
     },
+    watched,
   };
 }
+
+/** Lots of a search that the text of a notice names. */
+const NAMED = 5;
+
+/** A search and its first new lots. */
+const watchedLines = (watched: Watched): string[] => [
+  `search ${watchedText(watched)}`,
+  ...watched.entered_rows.slice(0, NAMED).map((row) => `  new: ${printable(matchText(row))}`),
+  ...watched.left_rows.slice(0, NAMED).map((row) => `  left: ${printable(matchText(row))}`),
+];
 
 function happeningOf({ outcome, error }: RunRecord): Happening[] {
   if (outcome === 'interrupted' || outcome === 'locked') return [];

@@ -46,6 +46,8 @@ export const definition = z.strictObject({
    * none, a step of the run alone, which models after it read: a view, or a file if several models read it.
    */
   exists: z.enum(['file', 'view', 'none']).optional(),
+  /** Whether each night tells which rows are new in a model of the user and which left it. */
+  watch: z.boolean().optional(),
   /** The question that the model answers, and by which rules. */
   description: z.string(),
   /** What one row is. */

@@ -14,8 +14,6 @@ export interface Modelling {
   readonly checks: readonly Check[];
 }
 
-const NOTHING: Modelling = { models: [], checks: [] };
-
 /** Tables and marts of lotlake that a model of the user may read. Steps of the run are gone when its turn comes. */
 export const readableNames = (): ReadonlySet<string> => namesOf(({ exists }) => exists !== 'none');
 
@@ -80,7 +78,7 @@ const ownModels = z.object({ models: z.array(ownModel), checks: z.array(ownCheck
  * LAKE_MANIFEST if these are not valid.
  */
 export function modellingOf({ own }: Pick<Manifest, 'own'>): Modelling {
-  const parsed = ownModels.safeParse(own ?? NOTHING);
+  const parsed = ownModels.safeParse(own ?? { models: [], checks: [] });
   if (!parsed.success) {
     const reason = z.prettifyError(parsed.error);
     throw new LotlakeError(

@@ -138,7 +138,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['test', '--model', 'mine'],
   ['verify'],
   ['report', '--to', '{out}/report.html'],
-  ['docs', '--to', '{out}/docs'],
+  ['docs', '--to', '{out}/tables.md'],
   ['export', 'lots', '--to', '{out}/lots'],
   ['diff', '{older}', 'current'],
   ['doctor', '--offline'],

@@ -1,0 +1,13 @@
+-- Cars whose VIN, or the end of it, or lot number is the one that is asked for.
+with found as (
+    select vehicle_id, 'VIN ' || vin as named from vin_facts where vin = $vin or (length($vin) between 6 and 16 and suffix(vin, $vin))
+    union
+    select vehicle_id, 'lot ' || trim(lot) || ' of ' || domain_name from lots where trim(lot) = $id and vehicle_id is not null
+    limit 20
+)
+select found.*, facts.year, makes.manufacturer_name as make, names.model_name as model
+from found
+left join vehicle_facts as facts on facts.vehicle_id = found.vehicle_id
+left join dim_manufacturers as makes on makes.manufacturer_id = facts.manufacturer_id
+left join dim_models as names on names.model_id = facts.model_id
+order by found.vehicle_id, named

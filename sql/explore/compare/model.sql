@@ -1,0 +1,44 @@
+-- Figures of a make, or of a model of it: over its sources, the last six months and the main currency.
+with trend as (
+    select *, month_of((select as_of from dim_settings)) as this_month
+    from price_trends
+    where level = case when $model is null then 'make' else 'model' end
+        and lower(manufacturer_name) = lower($make) and ($model is null or lower(model_name) = lower($model))
+),
+recent as (
+    select * from trend where sale_month > this_month - interval 6 month
+),
+shares as (
+    select sum(lots_offered) as n, sum(lots_sold) as k from recent
+),
+latest as (
+    select * from recent where price_index is not null order by sale_month desc, priced_lots desc nulls last limit 1
+),
+prices as (
+    select currency, sum(priced_lots) as n, sum(price_median * priced_lots) / sum(priced_lots) as middle,
+        sum(price_p25 * priced_lots) / sum(priced_lots) as low, sum(price_p75 * priced_lots) / sum(priced_lots) as high
+    from recent
+    where price_median is not null
+    group by all
+    order by n desc
+    limit 1
+),
+days as (
+    select half_sold_by as middle, half_sold_by_low as low, half_sold_by_high as high, lots as n, domain_name
+    from days_on_market
+    where level = case when $model is null then 'make' else 'model' end
+        and lower(manufacturer_name) = lower($make) and ($model is null or lower(model_name) = lower($model))
+    order by half_sold_by is null, lots desc
+    limit 1
+)
+select 'Median price, six months (quartiles)' as figure, 'money' as unit, middle as value, low, high, n as based_on, currency from prices
+union all
+select 'Price level of alike lots (95%), 100 is the base year', 'tenths', price_index, price_index_low, price_index_high, priced_lots, null from latest
+union all
+select
+    'Sold of offered, six months (95%)', 'share', k / n, (k + 1.92) / (n + 3.84) - 1.96 * sqrt(k * (n - k) / n + 0.96) / (n + 3.84),
+    (k + 1.92) / (n + 3.84) + 1.96 * sqrt(k * (n - k) / n + 0.96) / (n + 3.84), n, null
+from shares
+where n > 0
+union all
+select 'Half sold by day (95%), ' || domain_name, 'days', middle, low, high, n, null from days

@@ -1,0 +1,273 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { html } from 'hono/html';
+import { HTTPException } from 'hono/http-exception';
+import type { Config } from '../../base/config/config.js';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
+import { packageFile } from '../../base/config/package-root.js';
+import { readQuery } from '../../core/model/read-only.js';
+import { render } from '../query/query.js';
+import { readPage } from '../report/write-report.js';
+import { protect } from './access.js';
+import { carPage } from './car.js';
+import { comparePage } from './compare.js';
+import { searchIn } from './filters.js';
+import { asMeant, findPage, listOf, placeOf } from './find.js';
+import { type Page, problem, sendPage } from './page.js';
+import { runsPage } from './runs.js';
+import { type Folders, saveSearch, searchesPage } from './searches.js';
+import type { Follower, Shown } from './shown.js';
+import { NAME, savedQuery, sqlPage } from './sql.js';
+import { tablePage, tablesPage } from './tables.js';
+
+/** Files that pages load, with their types. */
+const ASSETS: Readonly<Record<string, readonly [file: string, type: string]>> = {
+  'report.css': ['site/report.css', 'text/css'],
+  'explore.css': ['site/explore.css', 'text/css'],
+  'explore.js': ['dist/site/explore.js', 'text/javascript'],
+  'editor.js': ['dist/site/editor.js', 'text/javascript'],
+};
+
+/** The pages of the server. Each request reads one snapshot from its begin to its end, and ends with its reader. */
+export function appOf(
+  follower: Follower,
+  config: Config,
+  folders: Folders,
+  guarded: MiddlewareHandler,
+): Hono {
+  const app = new Hono();
+  app.use(guarded);
+  app.use(bodyLimit({ maxSize: 200_000 }));
+  // DuckDB ends a statement at a NUL character, and no text that is asked for has one.
+  app.use((c, next) => {
+    if (c.req.url.includes('%00'))
+      throw new LotlakeError('QUERY_FAILED', 'the address holds a NUL character');
+    return next();
+  });
+
+  const withShown = async (c: Context, work: (shown: Shown) => Promise<Response>): Promise<Response> => {
+    const { shown, release } = await follower.take(c.req.raw.signal);
+    try {
+      return await work(shown);
+    } finally {
+      release();
+    }
+  };
+  /** Answers with a page. What follows its head is computed while it is sent. */
+  const page = async (
+    c: Context,
+    make: (shown: Shown) => Promise<Page | undefined> | Page,
+    missing = '',
+  ): Promise<Response> => {
+    const { shown, release } = await follower.take(c.req.raw.signal);
+    let isSending = false;
+    try {
+      const made = await make(shown);
+      if (made === undefined) return notFound(c, missing, shown.id);
+      isSending = true;
+      return sendPage(c, made, shown.id, release);
+    } finally {
+      if (!isSending) release();
+    }
+  };
+
+  app.get('/', (c) => page(c, (shown) => findPage(shown, searchIn(c.req.query()))));
+  app.get('/find', async (c) => {
+    const text = (c.req.query('q') ?? '').slice(0, 100);
+    if (text.trim() === '') return c.redirect('/', 303);
+    return withShown(c, async (shown) => {
+      const place = await placeOf(shown, text);
+      return 'to' in place ? c.redirect(place.to, 303) : sendPage(c, place, shown.id);
+    });
+  });
+  app.get('/car/:id{[0-9]{1,15}}', (c) => {
+    const pictures = c.req.query('pictures') === '1';
+    protect(c, { pictures });
+    return page(
+      c,
+      (shown) => carPage(shown, Number(c.req.param('id')), pictures),
+      'The lake has no car of this id.',
+    );
+  });
+  app.get('/compare', (c) =>
+    page(c, (shown) =>
+      comparePage(
+        shown,
+        c.req.query('kind'),
+        (c.req.queries('of') ?? []).map((name) => name.slice(0, 100)),
+      ),
+    ),
+  );
+  app.get('/tables', (c) => page(c, (shown) => tablesPage(shown, (c.req.query('q') ?? '').slice(0, 100))));
+  app.get('/:kind{tables|marts}/:file{[a-z0-9_]+\\.html}', (c) =>
+    page(
+      c,
+      (shown) => tablePage(shown, c.req.param('file').replace('.html', ''), c.req.query()),
+      'The snapshot has no such table.',
+    ),
+  );
+  app.get('/sql', (c) => {
+    const nonce = randomBytes(16).toString('base64url');
+    protect(c, { nonce });
+    const { q, name } = c.req.query();
+    const text = q ?? (name === undefined ? '' : (savedQuery(folders.queries, name) ?? ''));
+    return page(c, (shown) => sqlPage(shown, text, folders.queries, nonce));
+  });
+  app.get('/catalog.json', (c) =>
+    withShown(c, async ({ catalog }) =>
+      c.json(
+        Object.fromEntries(catalog.map(({ name, columns }) => [name, columns.map((column) => column.name)])),
+      ),
+    ),
+  );
+  app.get('/runs', (c) => page(c, (shown) => runsPage(shown, config)));
+  app.get('/searches', (c) =>
+    page(c, (shown) => searchesPage(shown, config, folders, searchIn(c.req.query()))),
+  );
+  for (const format of ['csv', 'parquet'] as const) {
+    app.get(`/lots.${format}`, (c) =>
+      download(c, follower, format, ({ names }) => listOf(asMeant(searchIn(c.req.query()), names)), 'lots'),
+    );
+    app.get(`/query.${format}`, (c) => download(c, follower, format, () => c.req.query('q') ?? '', 'query'));
+  }
+  const reports = new Map<string, Promise<string>>();
+  app.get('/report', (c) =>
+    withShown(c, async ({ id }) => {
+      if (!reports.has(id)) reports.clear();
+      const text = reports.get(id) ?? readPage(config);
+      reports.set(id, text);
+      // The report names what it may load itself.
+      c.header('content-security-policy', "frame-ancestors 'none'; base-uri 'none'");
+      return c.html(await text);
+    }),
+  );
+  app.get('/assets/:name', (c) => {
+    const [file, type] = ASSETS[c.req.param('name')] ?? [];
+    if (file === undefined) return notFound(c, 'There is no such file.', '');
+    c.header('cache-control', 'private, max-age=60');
+    return c.body(packageFile(file), 200, { 'content-type': `${type}; charset=utf-8` });
+  });
+
+  app.post('/searches', async (c) => {
+    const { name = '', search = '' } = await fields(c);
+    const folder = needed(folders.models);
+    return withShown(c, async (shown) => {
+      await saveSearch(shown, folder, name, searchIn(Object.fromEntries(new URLSearchParams(search))));
+      return c.redirect('/searches', 303);
+    });
+  });
+  app.post('/sql', async (c) => {
+    const { name = '', sql = '' } = await fields(c);
+    const folder = needed(folders.queries);
+    return withShown(c, async ({ connection }) => {
+      await readQuery(connection, sql);
+      saveQuery(folder, name, sql);
+      return c.redirect(`/sql?name=${name}`, 303);
+    });
+  });
+
+  app.notFound((c) => notFound(c, 'There is no such page.', ''));
+  app.onError((error, c) => {
+    if (error instanceof HTTPException) return sendProblem(c, error, error.status);
+    return sendProblem(c, error, error instanceof LotlakeError ? 400 : 500);
+  });
+  return app;
+}
+
+/** Sends a result as a file, piece by piece. */
+async function download(
+  c: Context,
+  follower: Follower,
+  format: 'csv' | 'parquet',
+  sqlOf: (shown: Shown) => string,
+  name: string,
+): Promise<Response> {
+  const { shown, release } = await follower.take(c.req.raw.signal);
+  try {
+    const { connection, lake } = shown;
+    const query = await readQuery(connection, sqlOf(shown));
+    const pieces = render(connection, query, format, {
+      temp: lake.temp,
+      view: { rows: 0, width: undefined },
+    });
+    // A query that fails at once gets its error in place of a file.
+    const first = await pieces.next();
+    const body = Readable.from(restOf(first, pieces, release), { objectMode: false });
+    const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/vnd.apache.parquet';
+    return c.body(Readable.toWeb(body) as ReadableStream, 200, {
+      'content-type': type,
+      'content-disposition': `attachment; filename="${name}.${format}"`,
+    });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** The first piece and those after it. Calls a function after the last, or when nobody wants more. */
+async function* restOf<T>(
+  first: IteratorResult<T>,
+  pieces: AsyncGenerator<T>,
+  end: () => void,
+): AsyncGenerator<T> {
+  try {
+    if (first.done === true) return;
+    yield first.value;
+    yield* pieces;
+  } finally {
+    await pieces.return(undefined);
+    end();
+  }
+}
+
+/** The fields of a form, as texts. */
+async function fields(c: Context): Promise<Readonly<Record<string, string>>> {
+  const given = await c.req.parseBody();
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, typeof value === 'string' ? value : '']),
+  );
+}
+
+/** A folder of the reader. Throws QUERY_PLACE without a configuration. */
+function needed(folder: string | undefined): string {
+  if (folder !== undefined) return folder;
+  throw new LotlakeError('QUERY_PLACE', 'there is no lotlake.config.json to save beside', {
+    outcome: 'usage',
+    hint: 'lotlake init writes that file; then start lotlake explore again',
+  });
+}
+
+/** Saves a query as a new file. Throws QUERY_PLACE for a name that cannot be one or is taken. */
+function saveQuery(folder: string, name: string, sql: string): void {
+  const path = join(folder, `${name}.sql`);
+  if (!NAME.test(name) || existsSync(path))
+    throw new LotlakeError(
+      'QUERY_PLACE',
+      NAME.test(name) ? `${path} exists` : `${name} cannot be the name of a query`,
+      {
+        outcome: 'usage',
+        hint: 'give another name, of the letters a to z, digits and _',
+      },
+    );
+  makeFolder(ownNamed(folder));
+  writeNew(ownNamed(path), `${sql.trim()}\n`);
+}
+
+const notFound = (c: Context, words: string, snapshot: string): Response => {
+  c.status(404);
+  return sendPage(
+    c,
+    { title: 'Not found', place: '', first: html`<h1>Not found</h1><p class="words">${words}</p>` },
+    snapshot,
+  );
+};
+
+function sendProblem(c: Context, error: unknown, status: HTTPException['status']): Response {
+  c.status(status);
+  return sendPage(c, { title: 'Not done', place: '', first: html`<h1>Not done</h1>${problem(error)}` }, '');
+}

@@ -1,0 +1,122 @@
+import { asyncBufferFromUrl, parquetReadObjects } from 'hyparquet';
+
+/** A row of `data/auctions.parquet`. */
+type Row = Readonly<Record<string, string | number | Date | null | undefined>>;
+
+/** Lots that are shown. */
+const SHOWN = 200;
+
+const form = document.querySelector<HTMLFormElement>('#filters');
+const list = document.querySelector('#list');
+const tally = document.querySelector('#tally');
+
+const text = (value: Row[string]): string => String(value ?? '').toLowerCase();
+const number = (value: Row[string]): number | null => (typeof value === 'number' ? value : null);
+
+/** Whether a lot passes the filters; an empty one passes all. */
+function passes(row: Row, given: FormData): boolean {
+  const asked = (name: string): string =>
+    String(given.get(name) ?? '')
+      .trim()
+      .toLowerCase();
+  const price = number(row.buy_now) ?? number(row.bid);
+  const most = Number(asked('price') || Number.POSITIVE_INFINITY);
+  return (
+    text(row.manufacturer_name).startsWith(asked('make')) &&
+    text(row.model_name).includes(asked('model')) &&
+    (asked('state') === '' || text(row.state_code) === asked('state')) &&
+    (asked('price') === '' || (price !== null && price <= most)) &&
+    (number(row.estimate) ?? 0) >= Number(asked('estimate') || 0) &&
+    (asked('stands') === '' || row.stands_out != null)
+  );
+}
+
+const money = (value: Row[string], currency: Row[string]): string =>
+  typeof value === 'number'
+    ? new Intl.NumberFormat('en', {
+        style: 'currency',
+        currency: String(currency ?? 'USD'),
+        maximumFractionDigits: 0,
+      }).format(value)
+    : '–';
+
+const HEADS = [
+  'Car',
+  'Auction, UTC',
+  'What stands out',
+  '>Bid so far',
+  '>Buy Now',
+  '>Estimate',
+  '>80% from',
+  '>80% to',
+  '>Chance to sell',
+  'Place',
+  'Damage',
+  'Title',
+  '>Odometer, km',
+];
+
+const cellsOf = (row: Row): string[] => [
+  [row.year, row.manufacturer_name, row.model_name].filter((part) => part != null).join(' '),
+  row.sale_date instanceof Date ? row.sale_date.toISOString().slice(5, 16).replace('T', ', ') : '–',
+  String(row.stands_out ?? '–'),
+  ...[row.bid, row.buy_now].map((value) => money(value, row.currency)),
+  `${row.weak == null ? '' : '~'}${money(row.estimate, row.currency)}`,
+  ...[row.low_80, row.high_80].map((value) => money(value, row.currency)),
+  typeof row.sell_probability === 'number' ? `${(row.sell_probability * 100).toFixed(1)}%` : '–',
+  [row.city_name, row.state_code].filter((part) => part != null).join(', '),
+  ...[row.damage_main_group, row.title_brand].map((value) => String(value ?? '–').replaceAll('_', ' ')),
+  typeof row.odometer_km === 'number' ? row.odometer_km.toLocaleString('en') : '–',
+];
+
+/** Texts of the feed become text nodes. */
+function element(name: string, content: string | Node, isNumber = false): HTMLElement {
+  const made = document.createElement(name);
+  if (isNumber) made.className = 'number';
+  made.append(content);
+  return made;
+}
+
+function tableOf(rows: readonly Row[]): HTMLElement {
+  const isNumber = HEADS.map((head) => head.startsWith('>'));
+  const table = document.createElement('table');
+  const head = table.createTHead().insertRow();
+  for (const [i, name] of HEADS.entries()) head.append(element('th', name.replace('>', ''), isNumber[i]));
+  const body = table.createTBody();
+  for (const row of rows) {
+    const line = body.insertRow();
+    for (const [i, cell] of cellsOf(row).entries()) {
+      const page = i === 0 ? row.link : undefined;
+      const link = document.createElement('a');
+      if (typeof page === 'string') Object.assign(link, { href: page, rel: 'noreferrer', textContent: cell });
+      line.append(element(i === 0 ? 'th' : 'td', typeof page === 'string' ? link : cell, isNumber[i]));
+    }
+  }
+  const scroll = element('div', table);
+  scroll.className = 'scroll';
+  scroll.tabIndex = 0;
+  return scroll;
+}
+
+/** Reads the file by ranges where the server gives them, and shows what passes the filters as they change. */
+async function begin(): Promise<void> {
+  if (form === null || list === null || tally === null) return;
+  const url = new URL('data/auctions.parquet', location.href).href;
+  const rows = (await parquetReadObjects({ file: await asyncBufferFromUrl({ url }) })) as Row[];
+  const order = (row: Row): number => number(row.deviations) ?? -1;
+  const sorted = rows.toSorted((a, b) => order(b) - order(a));
+  form.hidden = false;
+  const show = (): void => {
+    const given = new FormData(form);
+    const found = sorted.filter((row) => passes(row, given));
+    tally.textContent = `${found.length.toLocaleString('en')} of ${rows.length.toLocaleString('en')} lots${found.length > SHOWN ? `, the first ${SHOWN}` : ''}, those that stand out most first`;
+    list.replaceChildren(tableOf(found.slice(0, SHOWN)));
+  };
+  form.addEventListener('input', show);
+  form.addEventListener('submit', (event) => event.preventDefault());
+  show();
+}
+
+begin().catch((error: unknown) => {
+  if (tally !== null) tally.textContent += `; the others cannot be read: ${String(error)}`;
+});

@@ -1,0 +1,132 @@
+import * as Plot from '@observablehq/plot';
+import { html } from 'hono/html';
+import { count, numberOrNull, printable } from '../../base/config/printable.js';
+import type { Row } from '../../base/duck/session.js';
+import type { Html } from '../docs/html.js';
+import type { Value } from '../query/value.js';
+import { draw } from '../report/draw.js';
+
+/** A dated figure of an event. */
+interface Point {
+  readonly at: Date;
+  readonly value: number;
+  readonly text: string;
+  readonly event: string;
+  readonly marked: boolean;
+}
+
+/** The events that have a date and a figure. */
+function pointsOf(timeline: readonly Row[], column: 'amount' | 'odometer_km'): Point[] {
+  return timeline.flatMap((event) => {
+    const value = numberOrNull(event[column]);
+    const at = new Date(String(event.occurred_local ?? event.occurred_at));
+    if (value === null || value <= 0 || Number.isNaN(at.getTime())) return [];
+    const unit = column === 'amount' ? printable(event.currency) : 'km';
+    const kind = printable(event.event).replaceAll('_', ' ');
+    const text = `${at.toISOString().slice(0, 10)}, ${kind}: ${count(value)} ${unit}`;
+    return [
+      { at, value, text, event: kind, marked: column === 'odometer_km' && event.odometer_rollback === true },
+    ];
+  });
+}
+
+const SPACE = { height: 260, marginLeft: 64, marginRight: 24, marginBottom: 32 } as const;
+
+/** Amounts at auctions and asked for, by the currency of the estimate, with the newest estimate and its interval. */
+export function amountsOf(timeline: readonly Row[], values: readonly Value[]): Html {
+  const [value] = values;
+  const currency = value?.currency ?? timeline.find((event) => event.currency !== null)?.currency ?? null;
+  const market = timeline.filter((event) => event.currency === currency && event.lot !== null);
+  const points = pointsOf(market, 'amount');
+  const last = points.at(-1);
+  if (last === undefined) return html`<p class="words">No amount of this car has a date.</p>`;
+  const estimate = value?.estimate ?? null;
+  const band = value?.low_80 == null ? [] : [{ low: value.low_80, high: value.high_80 }];
+  const described = `${points.map(({ text }) => text).join('; ')}.${estimate === null ? '' : ` Estimate ${count(estimate)}.`}`;
+  return draw(
+    { chart: { id: 'prices', small: false }, title: 'Prices' },
+    described,
+    ({ hasTips, isNarrow }) => ({
+      ...SPACE,
+      x: { type: 'utc', label: null, ticks: isNarrow ? 3 : 6, nice: true },
+      y: { label: String(currency ?? ''), zero: true, nice: true, tickFormat: count, ticks: 5 },
+      marks: [
+        Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1 }),
+        Plot.rectY(band, { y1: 'low', y2: 'high', fill: 'var(--below)', fillOpacity: 0.5 }),
+        Plot.ruleY(estimate === null ? [] : [estimate], { stroke: 'var(--mark)', strokeDasharray: '4 3' }),
+        Plot.dot(points, {
+          x: 'at',
+          y: 'value',
+          r: 4,
+          fill: ({ event }: Point) => (event === 'sold' ? 'var(--c1)' : 'var(--c0)'),
+          symbol: ({ event }: Point) => (event === 'sold' ? 'square' : 'circle'),
+          title: hasTips ? 'text' : null,
+        }),
+      ],
+      symbol: { type: 'identity' },
+      color: { type: 'identity' },
+    }),
+    [
+      { name: 'sold for', fill: 'var(--c1)', symbol: 'square' },
+      { name: 'bid or asked', fill: 'var(--c0)', symbol: 'circle' },
+    ],
+  );
+}
+
+/** Readings of the odometer; those below an earlier one are marked. */
+export function readingsOf(timeline: readonly Row[]): Html {
+  const points = pointsOf(timeline, 'odometer_km');
+  if (points.length === 0) return html`<p class="words">No reading of this car has a date.</p>`;
+  const back = points.filter(({ marked }) => marked);
+  const words =
+    back.length === 0
+      ? 'No reading lies below an earlier one.'
+      : `Rolled back: ${back.map(({ text }) => text).join('; ')}.`;
+  const described = `${points.map(({ text }) => text).join('; ')}.`;
+  return html`<p class="${back.length > 0 ? 'alarm' : 'note'}">${words}</p>${draw(
+    { chart: { id: 'odometer', small: false }, title: 'Odometer' },
+    described,
+    ({ hasTips, isNarrow }) => ({
+      ...SPACE,
+      x: { type: 'utc', label: null, ticks: isNarrow ? 3 : 6, nice: true },
+      y: { label: 'km', zero: true, nice: true, tickFormat: count, ticks: 5 },
+      marks: [
+        Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1 }),
+        Plot.line(points, { x: 'at', y: 'value', stroke: 'var(--mark)' }),
+        Plot.dot(points, {
+          x: 'at',
+          y: 'value',
+          r: ({ marked }: Point) => (marked ? 5 : 3),
+          fill: ({ marked }: Point) => (marked ? 'var(--alarm)' : 'var(--mark)'),
+          title: hasTips ? 'text' : null,
+        }),
+      ],
+      r: { type: 'identity' },
+      color: { type: 'identity' },
+    }),
+  )}`;
+}
+
+/** Outline of a car from above, front up, in a box of 100 by 100. */
+const OUTLINE =
+  'M34 8 Q50 2 66 8 Q70 12 70 22 L71 80 Q70 92 64 95 Q50 98 36 95 Q30 92 29 80 L30 22 Q30 12 34 8Z M34 30 Q50 24 66 30 L64 40 Q50 36 36 40Z M36 74 Q50 78 64 74 L66 84 Q50 89 34 84Z M35 42 L35 72 M65 42 L65 72';
+
+/** Issues on drawings of the car, one for each map that the report names. Places are in percent of the map, from top left. */
+export function carMap(items: readonly Row[]): Html {
+  const placed = items.filter(
+    ({ visual_x, visual_y }) => numberOrNull(visual_x) !== null && numberOrNull(visual_y) !== null,
+  );
+  const maps = [...new Set(placed.map(({ visual_map_id }) => printable(visual_map_id)))];
+  return html`<div class="maps">${maps.map((map) => {
+    const own = placed.filter(({ visual_map_id }) => printable(visual_map_id) === map);
+    const name = map.replace(/^map-/, '') || 'car';
+    const marks = own.map((item) => {
+      const words = [item.part, item.place, item.issues]
+        .map((part) => printable(part).replaceAll('_', ' '))
+        .filter((part) => part !== '')
+        .join(', ');
+      return html`<g transform="translate(${item.visual_x} ${item.visual_y})"><circle r="3.2"/><text dy="1.4">${printable(item.visual_marker_label).slice(0, 2)}</text><title>${words}</title></g>`;
+    });
+    return html`<figure><svg class="car" viewBox="-4 -4 108 108" role="img" aria-label="${`Places of ${own.length} findings on the map ${name}`}"><path d="${OUTLINE}"/>${marks}</svg><figcaption>Map ${name}, from the report’s places; the outline is only a picture of a car.</figcaption></figure>`;
+  })}</div>`;
+}

@@ -1,0 +1,291 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { html } from 'hono/html';
+import { count, counted, NONE, printable } from '../../base/config/printable.js';
+import { type Row, rows } from '../../base/duck/session.js';
+import type { Html } from '../docs/html.js';
+import { ask } from '../query/ask.js';
+import { type Value, valuesOf } from '../query/value.js';
+import { day, instant, label, list, money, pageOfLot, percent, source } from '../report/format.js';
+import { amountsOf, carMap, readingsOf } from './car-charts.js';
+import { grid } from './grid.js';
+import { factsOf, type Page, rowsLink, section } from './page.js';
+import type { Shown } from './shown.js';
+
+/** Lots of a car whose estimates are shown: those on offer, else the last one. */
+const VALUED = 3;
+
+/** The page of a car; undefined if the lake has none of this id. What takes longer follows its head. */
+export async function carPage(
+  { connection }: Shown,
+  id: number,
+  pictures: boolean,
+): Promise<Page | undefined> {
+  const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
+  const [vehicle] = await about('cli/vehicle');
+  if (vehicle === undefined) return undefined;
+  const lots = await about('cli/vehicle_lots');
+  const [seen] = await about('cli/vehicle_seen');
+  const name = [vehicle.year, vehicle.manufacturer_name, vehicle.model_name].filter((part) => part).join(' ');
+  const title = name || printable(vehicle.title) || `Car ${id}`;
+  return {
+    title,
+    place: '',
+    first: html`<h1>${title}</h1>
+${vehicleFacts(vehicle, seen)}
+${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
+    rest: restOf(connection, id, lots, pictures),
+  };
+}
+
+function vehicleFacts(vehicle: Row, seen: Row | undefined): Html {
+  const names = ['body_type', 'color', 'engine', 'transmission', 'drive_wheel', 'fuel'] as const;
+  return factsOf([
+    ['VIN', printable(vehicle.vin)],
+    ['Generation', printable(vehicle.generation_name)],
+    ...names.map((name) => [capital(name), printable(vehicle[`${name}_name`])] as const),
+    ['Last delivered', seen?.seen_at ? instant(seen.seen_at) : ''],
+    ['Archived', vehicle.archived_at ? day(vehicle.archived_at) : ''],
+  ]);
+}
+
+const capital = (key: string): string => words(key).replace(/^./, (letter) => letter.toUpperCase());
+const words = (key: unknown): string => printable(key).replaceAll('_', ' ');
+
+const lotsTable = (lots: readonly Row[]): Html =>
+  grid(
+    [
+      'Lot',
+      'Source',
+      'Status',
+      'Auction',
+      '>Bid',
+      '>Final bid',
+      '>Buy Now',
+      'Damage',
+      '>Odometer, km',
+      'In the feed',
+    ],
+    lots.map((lot) => [
+      atSource(lot, label(lot.lot)),
+      source(lot.domain_name),
+      words(lot.status_name),
+      lot.sale_date ? instant(lot.sale_date) : NONE,
+      ...[lot.bid, lot.final_bid, lot.buy_now].map((amount) => count(amount || null)),
+      label(lot.damage_main_name),
+      count(lot.odometer_km),
+      lot.archived ? `until ${lot.archived_at ? day(lot.archived_at) : 'once'}` : 'yes',
+    ]),
+  );
+
+/** A text that links to the page of a lot at its source. */
+function atSource(lot: Row, text: string): Html {
+  const page = pageOfLot(lot);
+  return page === undefined ? html`${text}` : html`<a href="${page}" rel="noreferrer">${text}</a>`;
+}
+
+async function* restOf(
+  connection: DuckDBConnection,
+  id: number,
+  lots: readonly Row[],
+  pictures: boolean,
+): AsyncGenerator<Html> {
+  const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
+  const open = lots.filter(({ archived }) => archived !== true);
+  const wanted = (open.length > 0 ? open : lots)
+    .slice(0, VALUED)
+    .map(({ lot_id }) => ({ lot_id, vehicle_id: id }));
+  const values = await valuesOf(connection, wanted);
+  yield valuePart(values);
+  const timeline = await rows(connection, `from vehicle_timeline where vehicle_id = ${id} order by place`);
+  yield section(
+    'prices',
+    'Prices',
+    'What was bid, asked and paid, in the order of time, and the estimate with the interval that holds 80 % of such prices.',
+    [amountsOf(timeline, values), rowsLink(`from prices where vehicle_id = ${id} order by sale_date`)],
+  );
+  yield section('odometer', 'Odometer', '', [readingsOf(timeline)]);
+  yield section('timeline', 'Timeline', '', [
+    timelinePart(timeline),
+    rowsLink(`from vehicle_timeline where vehicle_id = ${id} order by place`),
+  ]);
+  const inspections = await about('explore/inspections');
+  if (inspections.length > 0) yield inspectionPart(id, inspections, await about('explore/inspected'));
+  const claims = await about('explore/claims');
+  if (claims.length > 0) yield claimsPart(id, claims);
+  yield picturesPart(id, await about('explore/images'), pictures);
+}
+
+function valuePart(values: readonly Value[]): Html {
+  if (values.length === 0)
+    return section(
+      'estimate',
+      'Estimate',
+      '',
+      html`<p class="words">The lake has no price or offer of this car, so there is no estimate.</p>`,
+    );
+  return section(
+    'estimate',
+    'Estimate',
+    '',
+    values.map(
+      (
+        value,
+        i,
+      ) => html`<details${i === 0 ? ' open' : ''}><summary>${value.of}</summary>${estimateFacts(value)}
+${value.note !== null && html`<p class="note">${value.note}</p>`}${value.rollbacks.map((each) => html`<p class="alarm">Odometer rolled back: ${count(each.km)} km on ${printable(each.read_on)}, after ${count(each.highest_km)} km.</p>`)}
+<div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>Sales most like it</h3>${alike(value)}</div></div></details>`,
+    ),
+  );
+}
+
+function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value): Html {
+  const between = (low: number | null, high: number | null): string =>
+    low === null ? '' : `${money(low, currency)} to ${money(high, currency)}`;
+  const share = (factor: number | null): string =>
+    factor === null || Math.abs(factor - 1) < 0.005
+      ? ''
+      : `${factor > 1 ? '+' : '−'}${percent(Math.abs(factor - 1))}`;
+  return factsOf([
+    ['Estimate', estimate === null ? 'none' : money(estimate, currency)],
+    ['Half of such prices', between(value.low_50, value.high_50)],
+    ['80% of such prices', between(value.low_80, value.high_80)],
+    ['Buy Now', value.buy_now === null ? '' : money(value.buy_now, currency)],
+    ['Price', value.price === null ? '' : money(value.price, currency)],
+    [
+      'Sells at its next auction',
+      odds?.sell_probability
+        ? `${percent(odds.sell_probability)} (${percent(odds.sell_probability_low)} to ${percent(odds.sell_probability_high)})`
+        : '',
+    ],
+    ['State and branch', share(value.place_factor)],
+    ['Seller', share(value.seller_factor)],
+    [
+      'Such estimates',
+      accuracy === null
+        ? ''
+        : `half of ${count(accuracy.prices)} were within ${percent(accuracy.error_median)} of the price`,
+    ],
+  ]);
+}
+
+const drivers = ({ drivers: moving, currency }: Value): Html =>
+  moving.length === 0
+    ? html`<p class="note">Nothing much.</p>`
+    : grid(
+        ['Factor', '>Amount'],
+        moving.map(({ factor, amount }) => [
+          words(factor),
+          `${amount < 0 ? '−' : '+'}${money(Math.abs(amount), currency)}`,
+        ]),
+      );
+
+const alike = ({ comparable_sales: sales, currency }: Value): Html =>
+  sales.length === 0
+    ? html`<p class="note">None of the model.</p>`
+    : grid(
+        ['Sold', '>Year', '>km', 'Damage', 'Title', '>Price', '>For this car'],
+        sales.map((sale) => [
+          sale.link
+            ? html`<a href="${sale.link}" rel="noreferrer">${sale.sold_on}</a>`
+            : printable(sale.sold_on),
+          ...[printable(sale.year), count(sale.km), words(sale.damage), words(sale.title)],
+          ...[
+            money(sale.price, currency),
+            sale.doubt ? words(sale.doubt) : money(sale.adjusted_price, currency),
+          ],
+        ]),
+      );
+
+/** The events, a line each; the same line of several reports or lots stands once, with their number. */
+function timelinePart(timeline: readonly Row[]): Html {
+  const lines = new Map<
+    string,
+    { readonly event: Row; readonly at: string; readonly facts: string; many: number }
+  >();
+  for (const event of timeline) {
+    const at = printable(
+      event.occurred_local ?? (event.occurred_at ? instant(event.occurred_at) : 'undated'),
+    ).replace('T', ' ');
+    const isBack = event.odometer_rollback === true;
+    const facts = list(
+      [
+        event.lot === null ? '' : `lot ${printable(event.lot)}`,
+        event.amount === null ? '' : `${count(event.amount)} ${printable(event.currency)}`,
+        event.odometer_km === null ? '' : `${count(event.odometer_km)} km${isBack ? ', rolled back' : ''}`,
+        printable(event.description),
+      ].filter((part) => part !== ''),
+    );
+    const line = lines.get(`${at}|${event.event}|${facts}`);
+    if (line === undefined) lines.set(`${at}|${event.event}|${facts}`, { event, at, facts, many: 1 });
+    else line.many++;
+  }
+  return html`<ol class="timeline">${[...lines.values()].map(
+    ({ event, at, facts, many }) =>
+      html`<li class="${event.odometer_rollback ? 'alarm' : ''}"><time>${at}</time> <b>${words(event.event)}</b> ${facts}${many > 1 && html` <span class="note">×${many}</span>`}</li>`,
+  )}</ol>`;
+}
+
+function inspectionPart(id: number, inspections: readonly Row[], items: readonly Row[]): Html {
+  const parts = inspections.map((each) => {
+    const own = items.filter(({ report_id }) => report_id === each.report_id);
+    const said = ['result', 'accident', 'water', 'fire'].map(
+      (name) => [capital(name), words(each[name])] as const,
+    );
+    const head = factsOf([
+      ...said,
+      ['Odometer', each.km === null ? '' : `${count(each.km)} km`],
+      ['Notes', printable(each.notes)],
+    ]);
+    const cells = own.map((item) => [
+      printable(item.visual_marker_label),
+      words(item.part),
+      words(item.place),
+      words(item.issues || item.result_key),
+      ...[words(item.severity_key), words(item.recommendation_key), printable(item.words)],
+    ]);
+    return html`<h3>${each.inspected_at ? day(each.inspected_at) : 'Undated'}</h3>${head}<div class="columns">${carMap(own)}<div>${
+      cells.length > 0
+        ? grid(['Mark', 'Part', 'Place', 'Issue', 'Severity', 'To do', 'In words'], cells)
+        : html`<p class="note">No issue.</p>`
+    }</div></div>`;
+  });
+  return section('inspections', 'Inspections', '', [
+    ...parts,
+    rowsLink(`from checked_items where vehicle_id = ${id} order by report_id, position`),
+  ]);
+}
+
+function claimsPart(id: number, claims: readonly Row[]): Html {
+  const cells = claims.map((claim) => [
+    ...[printable(claim.occurred), words(claim.type_key), words(claim.subtype_key), words(claim.status_key)],
+    ...[
+      count(claim.mileage_km),
+      claim.amount_total === null
+        ? NONE
+        : `${count(claim.amount_total)} ${printable(claim.currency).toUpperCase()}`,
+    ],
+    count(claim.reports),
+  ]);
+  return section('claims', 'Claims and other events of history reports', '', [
+    grid(['Date', 'Kind', 'More', 'Status', '>km', '>Amount', '>Reports'], cells),
+    rowsLink(`from claim_history where vehicle_id = ${id} order by event_number`),
+  ]);
+}
+
+/** Pictures lie at the sources, so they are loaded only for readers who ask. */
+function picturesPart(id: number, images: readonly Row[], allowed: boolean): Html {
+  const addresses = images
+    .flatMap(({ pictures }) => (Array.isArray(pictures) ? pictures.map(String) : []))
+    .filter((url) => /^https:\/\//.test(url));
+  if (addresses.length === 0)
+    return section('pictures', 'Pictures', 'The lake has no addresses of pictures.', html``);
+  const hosts = list([...new Set(addresses.map((url) => URL.parse(url)?.host ?? ''))]);
+  return section(
+    'pictures',
+    'Pictures',
+    '',
+    allowed
+      ? html`<div class="pictures">${addresses.map((url, i) => html`<a href="${url}" rel="noreferrer"><img src="${url}" alt="Picture ${i + 1}" loading="lazy" referrerpolicy="no-referrer"></a>`)}</div>`
+      : html`<p><a href="/car/${id}?pictures=1#pictures">Load ${counted(addresses.length, 'picture')}</a> from ${hosts}, which will see your address.</p>`,
+  );
+}

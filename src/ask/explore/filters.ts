@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { literal } from '../../base/duck/session.js';
+
+/** A filter of the lots on offer: a field of the form, and the condition on a row of `lots_on_offer` that its value makes. */
+interface Filter {
+  readonly label: string;
+  readonly kind: 'text' | 'choice' | 'number' | 'flag';
+  /** Unit of a number, or what a text may be. */
+  readonly hint?: string;
+  /** SQL of the condition from the SQL of the value. */
+  readonly where: (value: string) => string;
+}
+
+const is = (column: string) => (value: string) => `lower(${column}) = lower(${value})`;
+const contains = (column: string) => (value: string) => `contains(lower(${column}), lower(${value}))`;
+const atMost = (column: string) => (value: string) => `${column} <= ${value}`;
+const atLeast = (column: string) => (value: string) => `${column} >= ${value}`;
+
+/** The filters by their names in an address, in the order of the form. */
+export const FILTERS = {
+  make: { label: 'Make', kind: 'text', where: is('manufacturer_name') },
+  model: { label: 'Model', kind: 'text', where: is('model_name') },
+  year_from: { label: 'Year from', kind: 'number', where: atLeast('year') },
+  year_to: { label: 'Year to', kind: 'number', where: atMost('year') },
+  state: { label: 'State', kind: 'choice', where: is('state_code') },
+  city: { label: 'City', kind: 'text', hint: 'or a part of it', where: contains('city_name') },
+  source: { label: 'Source', kind: 'choice', where: is('domain_name') },
+  damage: { label: 'Damage', kind: 'choice', where: is('damage_main_group') },
+  title: { label: 'Title', kind: 'choice', where: is('title_brand') },
+  days: {
+    label: 'Auction within',
+    kind: 'number',
+    hint: 'days',
+    where: (value) => `sale_date <= (select as_of from dim_settings) + to_days(${value})`,
+  },
+  price: { label: 'Bid or Buy Now at most', kind: 'number', where: atMost('coalesce(buy_now, bid)') },
+  estimate_from: { label: 'Estimate from', kind: 'number', where: atLeast('estimate') },
+  estimate_to: { label: 'Estimate at most', kind: 'number', where: atMost('estimate') },
+  km: { label: 'Odometer at most', kind: 'number', hint: 'km', where: atMost('odometer_km') },
+  odds: {
+    label: 'Chance to sell from',
+    kind: 'number',
+    hint: '%',
+    where: (value) => `sell_probability >= ${value} / 100`,
+  },
+  seller: { label: 'Seller', kind: 'text', hint: 'or a part of it', where: contains('seller_name') },
+  branch: { label: 'Branch', kind: 'text', hint: 'or a part of it', where: contains('branch_name') },
+  auctions: { label: 'Has a date', kind: 'flag', where: () => 'sale_date is not null' },
+  buyable: { label: 'Has a Buy Now or asking price', kind: 'flag', where: () => 'buy_now is not null' },
+  stands: { label: 'Stands out', kind: 'flag', where: () => 'stands_out is not null' },
+} as const satisfies Readonly<Record<string, Filter>>;
+
+export type FilterName = keyof typeof FILTERS;
+
+export const filterNames = Object.keys(FILTERS) as FilterName[];
+
+/** The orders of a list, by their names in an address. Lots without the value come last. */
+export const ORDERS = {
+  soonest: ['Soonest auction', 'sale_date nulls last'],
+  stands: ['Stands out most', 'deviations desc nulls last, sale_date nulls last'],
+  cheapest: ['Lowest Buy Now or bid', 'coalesce(buy_now, bid) nulls last'],
+  estimate: ['Highest estimate', 'estimate desc nulls last'],
+  odds: ['Best chance to sell', 'sell_probability desc nulls last'],
+  newest: ['Newest model year', 'year desc nulls last'],
+  km: ['Lowest odometer', 'odometer_km nulls last'],
+} as const;
+
+const text = z.string().trim().max(100).optional();
+const number = z.coerce.number().min(0).max(1e9).optional();
+const empty = (schema: z.ZodType) => z.preprocess((given) => (given === '' ? undefined : given), schema);
+
+const asked = z.object({
+  ...Object.fromEntries(
+    filterNames.map((name) => [name, empty(FILTERS[name].kind === 'number' ? number : text)]),
+  ),
+  sort: z.enum(Object.keys(ORDERS) as (keyof typeof ORDERS)[]).catch('soonest'),
+  page: z.coerce.number().int().min(1).max(1e6).catch(1),
+});
+
+/** A search for lots on offer. */
+export interface Search {
+  readonly filters: Partial<Readonly<Record<FilterName, string>>>;
+  readonly sort: keyof typeof ORDERS;
+  readonly page: number;
+  /** Names of the fields whose values cannot be used; they do not count. */
+  readonly wrong: readonly string[];
+}
+
+/** Reads a search from the query of an address. */
+export function searchIn(query: Readonly<Record<string, string>>): Search {
+  const parsed = asked.safeParse(query);
+  const wrong = parsed.error?.issues.map(({ path }) => String(path[0])) ?? [];
+  const given = asked.parse(
+    Object.fromEntries(Object.entries(query).filter(([name]) => !wrong.includes(name))),
+  );
+  const { sort, page, ...values } = given;
+  const filters = Object.entries(values).filter(([, value]) => value !== undefined);
+  return {
+    filters: Object.fromEntries(filters.map(([name, value]) => [name, String(value)])),
+    sort,
+    page,
+    wrong,
+  };
+}
+
+/** The query of the address of a search, with other values in place of some. */
+export function addressOf(search: Search, other: Readonly<Record<string, string>> = {}): string {
+  const { filters, sort } = search;
+  const order: Record<string, string> = sort === 'soonest' ? {} : { sort };
+  return new URLSearchParams({ ...filters, ...order, ...other }).toString();
+}
+
+/** The condition of a search as SQL over `lots_on_offer`; `true` without filters. Values become literals. */
+export function conditionOf({ filters }: Search): string {
+  const parts = filterNames.flatMap((name) => {
+    const value = filters[name];
+    if (value === undefined) return [];
+    const { kind, where } = FILTERS[name];
+    return [where(kind === 'number' ? String(Number(value)) : literal(value))];
+  });
+  return parts.join('\n  and ') || 'true';
+}
+
+/** A search in words, such as `Toyota Camry, State TX`. */
+export function wordsOf({ filters }: Search): string {
+  const { make, model, ...others } = filters;
+  const parts = filterNames.flatMap((name) => {
+    const value = Reflect.get(others, name) as string | undefined;
+    const { label, kind, hint }: Filter = FILTERS[name];
+    if (value === undefined) return [];
+    if (kind === 'flag') return [label.toLowerCase()];
+    const unit = kind === 'number' && hint !== undefined ? ` ${hint}` : '';
+    return [`${label.toLowerCase()} ${value.replaceAll('_', ' ')}${unit}`];
+  });
+  const car = [make, model].filter((name) => name !== undefined).join(' ');
+  return [...(car === '' ? [] : [car]), ...parts].join(', ') || 'all lots on offer';
+}

@@ -1,0 +1,221 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { html } from 'hono/html';
+import { count, counted } from '../../base/config/printable.js';
+import { rows } from '../../base/duck/session.js';
+import type { Html } from '../docs/html.js';
+import { ask } from '../query/ask.js';
+import { numbersTable } from '../report/numbers-table.js';
+import { spec } from '../report/spec.js';
+import {
+  addressOf,
+  conditionOf,
+  FILTERS,
+  type FilterName,
+  filterNames,
+  ORDERS,
+  type Search,
+  wordsOf,
+} from './filters.js';
+import { meantName, type Names } from './names.js';
+import { LINKS, type Page, rowsLink } from './page.js';
+import type { Shown } from './shown.js';
+
+/** Lots on a page of a list. */
+const PAGE = 50;
+
+/** The columns of a list are those of the next auctions in the report. */
+export const NUMBERS = spec.sections.find(({ id }) => id === 'coming')?.figures[0]?.numbers ?? {};
+
+/** The lots on offer that a search finds: how many, and a page of them. */
+export async function findPage({ connection, names }: Shown, search: Search): Promise<Page> {
+  const meant = asMeant(search, names);
+  const where = conditionOf(meant);
+  const [total] = await rows(connection, `select count(*) as lots from explore.lots_on_offer where ${where}`);
+  const lots = Number(total?.lots);
+  const found = await rows(connection, pageOf(meant));
+  const sql = `from lots_on_offer\nwhere ${where}\norder by ${ORDERS[search.sort][1]}`;
+  const shown = found.map((row) => ({ ...row, moment: row.sale_date }));
+  const isFiltered = Object.keys(search.filters).length > 0;
+  return {
+    title: wordsOf(meant),
+    place: '',
+    scripts: ['explore'],
+    first: html`<h1>${isFiltered ? wordsOf(meant) : 'What is on offer'}</h1>
+${notes(search, meant)}
+${form(search, names)}
+<p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((search.page - 1) * PAGE + 1)} to ${count(Math.min(lots, search.page * PAGE))}`}</p>
+${found.length > 0 ? numbersTable(NUMBERS, shown, LINKS) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
+${pager(meant, lots)}
+<p class="note">80% of such lots end between from and to. A ~ marks an estimate in doubt. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
+<p class="tools"><a href="/lots.csv?${addressOf(meant)}" download>CSV</a> <a href="/lots.parquet?${addressOf(meant)}" download>Parquet</a> <a href="/searches?${addressOf(meant)}">Watch this search</a></p>
+${rowsLink(sql, 'As a query')}
+<datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist>`,
+  };
+}
+
+/** SQL of one page of a search. It sorts row numbers alone, which late pages need many of. */
+function pageOf(search: Search): string {
+  const order = `order by ${ORDERS[search.sort][1]}, lot_id`;
+  const wanted = `select rowid from explore.lots_on_offer where ${conditionOf(search)} ${order} limit ${PAGE} offset ${(search.page - 1) * PAGE}`;
+  return `select * from explore.lots_on_offer where rowid in (${wanted}) ${order}`;
+}
+
+/** SQL of the lots of a search in its order. */
+export const listOf = (search: Search, from = 'explore.lots_on_offer'): string =>
+  `select * from ${from} where ${conditionOf(search)} order by ${ORDERS[search.sort][1]}, lot_id`;
+
+/** A search whose make and model are names of the lake, if they are like any. */
+export function asMeant(search: Search, names: Names): Search {
+  const { make, model } = search.filters;
+  const makeName = make === undefined ? undefined : (meantName(make, names.makes) ?? make);
+  const models =
+    makeName === undefined
+      ? [...names.models.values()].flat()
+      : (names.models.get(makeName.toLowerCase()) ?? []);
+  const modelName = model === undefined ? undefined : (meantName(model, models) ?? model);
+  const filters = {
+    ...search.filters,
+    ...(makeName !== undefined && { make: makeName }),
+    ...(modelName !== undefined && { model: modelName }),
+  };
+  return { ...search, filters };
+}
+
+/** What was read otherwise than it was typed. */
+function notes({ filters, wrong }: Search, meant: Search): Html[] {
+  const other = (['make', 'model'] as const).flatMap((name) => {
+    const [given, used] = [filters[name], meant.filters[name]];
+    return given === undefined || given.toLowerCase() === used?.toLowerCase() ? [] : [`${used} for ${given}`];
+  });
+  return [
+    ...other.map((text) => html`<p class="note">Showing ${text}.</p>`),
+    ...wrong.map(
+      (name) =>
+        html`<p class="alarm">${FILTERS[name as FilterName].label} is not a number that can be used, and is left out.</p>`,
+    ),
+  ];
+}
+
+/** Filters that are always open; the others are folded until one of them is used. */
+const MAIN: ReadonlySet<FilterName> = new Set([
+  'make',
+  'model',
+  'year_from',
+  'year_to',
+  'state',
+  'days',
+  'price',
+]);
+
+function form({ filters, sort }: Search, names: Names): Html {
+  const fieldsOf = (wanted: readonly FilterName[]): Html[] =>
+    wanted.map((name) => field(name, filters[name] ?? '', names));
+  const more = filterNames.filter((name) => !MAIN.has(name));
+  const isOpen = more.some((name) => filters[name] !== undefined);
+  const models = names.models.get((filters.make ?? '').toLowerCase()) ?? [];
+  return html`<form class="filters" action="/">
+<div class="fields">${fieldsOf([...MAIN])}<label>Order<select name="sort">${Object.entries(ORDERS).map(([value, [label]]) => option(value, label, sort))}</select></label></div>
+<details${isOpen ? ' open' : ''}><summary>More filters</summary><div class="fields">${fieldsOf(more)}</div></details>
+<p class="tools"><button class="main">Show lots</button> <a href="/">Clear</a></p>
+<datalist id="models">${models.slice(0, 500).map((name) => html`<option value="${name}"></option>`)}</datalist>
+</form>`;
+}
+
+const option = (value: string, label: string, chosen: string): Html =>
+  html`<option value="${value}"${value === chosen ? ' selected' : ''}>${label}</option>`;
+
+function field(name: FilterName, value: string, { choices }: Names): Html {
+  const { label, kind, hint } = { hint: undefined, ...FILTERS[name] };
+  const words = hint === undefined ? label : html`${label} <small>${hint}</small>`;
+  if (kind === 'flag')
+    return html`<label class="flag"><input type="checkbox" name="${name}" value="1"${value === '' ? '' : ' checked'}>${label}</label>`;
+  if (kind === 'choice') {
+    const values = choices[name as keyof Names['choices']];
+    return html`<label>${words}<select name="${name}"><option value="">any</option>${values.map((each) => option(each, each.replaceAll('_', ' '), value))}</select></label>`;
+  }
+  if (kind === 'number')
+    return html`<label>${words}<input name="${name}" value="${value}" inputmode="numeric" size="8"></label>`;
+  const list = name === 'make' ? 'makes' : name === 'model' ? 'models' : undefined;
+  return html`<label>${words}<input name="${name}" value="${value}" maxlength="100"${list !== undefined && html` list="${list}"`} autocomplete="off"></label>`;
+}
+
+function pager(search: Search, lots: number): Html | false {
+  const { page } = search;
+  const last = Math.ceil(lots / PAGE);
+  const to = (number: number, label: string): Html =>
+    html`<a rel="${number < page ? 'prev' : 'next'}" href="/?${addressOf(search, { page: String(number) })}">${label}</a>`;
+  return (
+    last > 1 &&
+    html`<nav class="pager" aria-label="Pages of the list">${page > 1 && to(page - 1, 'Before')} <span>Page ${count(page)} of ${count(last)}</span> ${page < last && to(page + 1, 'Next')}</nav>`
+  );
+}
+
+/** Where a text leads to: the page of the one car that it names, a search, or a list of cars to choose from. */
+export async function placeOf(
+  { connection, names }: Shown,
+  given: string,
+): Promise<{ readonly to: string } | Page> {
+  const text = given.trim();
+  const { cars, areExact } = await carsOf(connection, text);
+  const ids = new Set(cars.map(({ vehicle_id }) => String(vehicle_id)));
+  const [only] = ids;
+  if (areExact && ids.size === 1) return { to: `/car/${only}` };
+  if (cars.length > 0)
+    return {
+      title: `Cars like ${text}`,
+      place: '',
+      first: html`<h1>Cars like ${text}</h1><ul>${cars.map((car) => html`<li><a href="/car/${String(car.vehicle_id)}">${car.year} ${car.make} ${car.model}, ${car.named}</a></li>`)}</ul>`,
+    };
+  const search = searchOf(text, names);
+  if (search !== undefined) return { to: `/?${search}` };
+  return {
+    title: `Nothing like ${text}`,
+    place: '',
+    first: html`<h1>Nothing found</h1><p class="words">No car has a VIN or lot number like ${text}, and no make or model is called so. Give all 17 letters of a VIN, its last six, a lot number, or a make with a model and a year.</p>`,
+  };
+}
+
+/** Cars by VIN, its end, or lot number; if none has it, those with one or two other letters. */
+async function carsOf(connection: DuckDBConnection, text: string) {
+  const id = text.toUpperCase().replaceAll(/[\s-]/g, '');
+  if (!/^[A-Z0-9]{5,17}$/.test(id) || !/\d{3}/.test(id)) return { cars: [], areExact: true };
+  // A VIN has none of these letters, so they are digits that were misread.
+  const asked = { id, vin: id.replaceAll(/[OQ]/g, '0').replaceAll('I', '1') };
+  const exact = await ask(connection, 'explore/cars', asked);
+  if (exact.length > 0) return { cars: exact, areExact: true };
+  return { cars: await ask(connection, 'explore/cars_like', asked), areExact: false };
+}
+
+/** A make, model and year in a text, each as its nearest name; undefined if no word is like a make or model. */
+function searchOf(text: string, names: Names): string | undefined {
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  const years = words.filter((word) => /^(19|20)\d\d$/.test(word));
+  const rest = words.filter((word) => !years.includes(word));
+  const found = makeIn(rest, names);
+  if (found === undefined) return undefined;
+  const query = new URLSearchParams(found);
+  const [year] = years;
+  if (year !== undefined) for (const name of ['year_from', 'year_to']) query.set(name, year);
+  return query.toString();
+}
+
+/** The make that a text begins with, and the model that follows; or a model of any make. */
+function makeIn(words: readonly string[], names: Names): Record<string, string> | undefined {
+  for (const taken of [Math.min(2, words.length), 1].filter((n) => n > 0)) {
+    const make = meantName(words.slice(0, taken).join(' '), names.makes);
+    if (make === undefined) continue;
+    const rest = words.slice(taken).join(' ');
+    if (rest === '') return { make };
+    const model = meantName(rest, names.models.get(make.toLowerCase()) ?? []);
+    if (model !== undefined) return { make, model };
+  }
+  const text = words.join(' ');
+  for (const make of names.makes) {
+    const models = names.models.get(make.toLowerCase()) ?? [];
+    const model = models.find((name) => name.toLowerCase() === text.toLowerCase());
+    if (model !== undefined) return { make, model };
+  }
+  const all = [...names.models.values()].flat();
+  const like = meantName(text, all);
+  return like === undefined ? undefined : { model: like };
+}

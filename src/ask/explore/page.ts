@@ -1,0 +1,155 @@
+import type { Context } from 'hono';
+import { html, raw } from 'hono/html';
+import { stream } from 'hono/streaming';
+import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
+import { printable } from '../../base/config/printable.js';
+import type { Row } from '../../base/duck/session.js';
+import type { Html } from '../docs/html.js';
+import { pageOfLot } from '../report/format.js';
+
+/** What is around the pages of a server or of an export. */
+export interface Frame {
+  /** Relative or absolute path of the root, which all paths follow. */
+  readonly root: string;
+  /** Names of the menu by their paths. */
+  readonly menu: Readonly<Record<string, string>>;
+  /** Id of the snapshot; empty for a page that shows none. */
+  readonly stamp: string;
+  /** Folder of styles and scripts below the root. */
+  readonly assets?: string;
+  /** Whether a field finds cars. */
+  readonly finds?: boolean;
+}
+
+/** The pages of the server. */
+const served = (stamp: string): Frame => ({
+  root: '/',
+  menu: {
+    '': 'Find',
+    compare: 'Compare',
+    tables: 'Tables',
+    sql: 'SQL',
+    searches: 'Searches',
+    runs: 'Runs',
+    report: 'Report',
+  },
+  stamp,
+  assets: 'assets/',
+  finds: true,
+});
+
+/** A page: what is shown at once, and what follows as soon as it is known. */
+export interface Page {
+  readonly title: string;
+  /** Path of the menu that it belongs to. */
+  readonly place: string;
+  readonly first: Html;
+  readonly rest?: AsyncIterable<Html>;
+  /** Names of scripts of the page. */
+  readonly scripts?: readonly string[];
+  /** Allows the editor to write its styles. */
+  readonly nonce?: string;
+}
+
+/**
+ * Sends a page piece by piece. What fails after the first piece is told in place of the piece.
+ * @param release called when the page is sent, or its reader is gone
+ */
+export function sendPage(
+  c: Context,
+  page: Page,
+  snapshot: string,
+  release = (): void => undefined,
+): Response {
+  c.header('content-type', 'text/html; charset=utf-8');
+  return stream(c, async (out) => {
+    const write = async (part: Html): Promise<void> => void (await out.write(String(await part)));
+    try {
+      await write(opening(page, served(snapshot)));
+      await write(page.first);
+      for await (const part of page.rest ?? []) {
+        if (out.aborted) return;
+        await write(part);
+      }
+    } catch (error) {
+      await write(problem(error));
+    } finally {
+      release();
+    }
+    await write(raw(CLOSING));
+  });
+}
+
+const CLOSING = '</main></body></html>\n';
+
+/** A page of an export, which loads nothing from elsewhere. */
+export const wholePage = (page: Page, frame: Frame): string =>
+  `${opening(page, frame, POLICY)}${page.first}${CLOSING}`;
+
+const POLICY = html`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'">`;
+
+function opening({ title, place, scripts = [], nonce }: Page, frame: Frame, policy?: Html): Html {
+  const { root, menu, stamp, assets = '', finds = false } = frame;
+  const items = Object.entries(menu).map(
+    ([path, name]) =>
+      html`<li><a href="${root}${path}"${path === place ? raw(' aria-current="page"') : ''}>${name}</a></li>`,
+  );
+  const day = stamp.replace(/^(\d{4})(\d\d)(\d\d).*/, '$1-$2-$3');
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+${policy}<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+${nonce !== undefined && html`<meta name="nonce" content="${nonce}">`}
+<title>${title} · lotlake</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${root}${assets}report.css">
+<link rel="stylesheet" href="${root}${assets}explore.css">
+${scripts.map((name) => html`<script type="module" src="${root}${assets}${name}.js"></script>`)}
+</head>
+<body class="explore">
+<a class="skip" href="#main">To the content</a>
+${
+  finds &&
+  html`<header class="top"><form action="/find" role="search"><a class="home" href="/">lotlake</a><label class="hidden" for="q">VIN, lot number, make, model, year</label><input id="q" name="q" type="search" maxlength="100" placeholder="VIN, lot number, make, model, year" autocomplete="off"><button>Find</button></form></header>`
+}
+<nav class="menu" aria-label="Pages"><ul>${items}</ul><span class="snapshot" title="${stamp && `Snapshot ${stamp}`}">${day}</span></nav>
+<main id="main" tabindex="-1">
+`;
+}
+
+/** An error as a part of a page. Its hint says what to do. */
+export const problem = (error: unknown): Html => {
+  const hint = error instanceof LotlakeError ? error.hint : undefined;
+  return html`<div class="words" role="alert"><p>${printable(messageOf(error))}</p>${hint !== undefined && html`<p>${hint}</p>`}</div>`;
+};
+
+/** A section with its heading. */
+export const section = (
+  id: string,
+  title: string,
+  lead: Html | string,
+  content: Html | readonly Html[],
+): Html =>
+  html`<section id="${id}"><header><h2>${title}</h2>${lead !== '' && html`<p>${lead}</p>`}</header>${content}</section>
+`;
+
+/** A link to the rows behind a figure, as a query that the reader can change. */
+export const rowsLink = (sql: string, words = 'Rows'): Html =>
+  html`<p class="rows"><a href="/sql?q=${encodeURIComponent(sql)}">${words}</a></p>`;
+
+/** Where the cells of lists lead to. */
+export const LINKS = {
+  lot: pageOfLot,
+  car: ({ vehicle_id }: Row): string | undefined =>
+    vehicle_id === null ? undefined : `/car/${String(vehicle_id)}`,
+};
+
+/** Names and values, for facts of one thing. Those without a value are left out. */
+export function factsOf(
+  facts: readonly (readonly [name: string, value: Html | string | null | undefined])[],
+): Html {
+  const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  return html`<dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}

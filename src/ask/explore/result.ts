@@ -1,0 +1,93 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { html } from 'hono/html';
+import { count, counted, NONE, numberOrNull, printable } from '../../base/config/printable.js';
+import type { Row } from '../../base/duck/session.js';
+import { readQuery } from '../../core/model/read-only.js';
+import type { Html } from '../docs/html.js';
+import { jsonValue } from '../query/instants.js';
+import { type Columns, openResult } from '../query/result.js';
+import { overTime } from '../report/line-charts.js';
+import { bars } from '../report/row-charts.js';
+import { chartSpec } from '../report/spec.js';
+import { grid } from './grid.js';
+
+/** Rows of a result that are shown. */
+const SHOWN = 500;
+/** Bars of a chart. */
+const BARS = 40;
+
+/** The first rows of a query as a table, and as a chart where they make one. Throws QUERY_FAILED. */
+export async function resultOf(connection: DuckDBConnection, sql: string): Promise<Html> {
+  const query = await readQuery(connection, sql);
+  const started = performance.now();
+  const { columns, rows } = await openResult(connection, query);
+  const first: (readonly unknown[])[] = [];
+  for await (const piece of rows(jsonValue)) {
+    first.push(...piece);
+    if (first.length > SHOWN) break;
+  }
+  const more = first.length > SHOWN;
+  const shown = first.slice(0, SHOWN);
+  const took = `${((performance.now() - started) / 1000).toFixed(2)} s`;
+  const address = `q=${encodeURIComponent(sql)}`;
+  const tally = more ? `The first ${count(SHOWN)} rows` : counted(shown.length, 'row');
+  return html`<p class="tally" role="status">${tally}, ${took}. <a href="/query.csv?${address}" download>CSV</a> <a href="/query.parquet?${address}" download>Parquet</a></p>
+${chartOf(columns, shown)}${tableOf(columns, shown)}`;
+}
+
+const NUMBER = /^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\))$/;
+
+function tableOf(columns: Columns, rows: readonly (readonly unknown[])[]): Html {
+  const isNumber = columns.map(({ type }) => NUMBER.test(type));
+  const heads = columns.map(({ name }, i) => (isNumber[i] ? `>${name}` : name));
+  const write = (value: unknown, i: number): string => {
+    if (value === null || value === undefined) return NONE;
+    if (typeof value === 'number' && isNumber[i]) return numberText(value, columns[i]?.name ?? '');
+    return printable(value).slice(0, 300);
+  };
+  return grid(
+    heads,
+    rows.map((row) => row.map(write)),
+  );
+}
+
+/** Ids and years are no amounts, and have no separators. */
+const numberText = (value: number, name: string): string =>
+  /(^|_)(id|year)$/.test(name)
+    ? String(value)
+    : Number.isInteger(value)
+      ? count(value)
+      : count(Number(value.toPrecision(6)));
+
+/** A first column of times or names, with a column of numbers, makes a chart. */
+function chartOf(columns: Columns, rows: readonly (readonly unknown[])[]): Html | undefined {
+  const [first] = columns;
+  // The last column of a pivot is the measure over all.
+  const numbers = columns.flatMap(({ type, name }, i) =>
+    i > 0 && NUMBER.test(type) && !/_id$/.test(name) ? [i] : [],
+  );
+  const y = columns.at(-1)?.name === 'all' ? columns.length - 1 : (numbers[0] ?? -1);
+  if (first === undefined || y < 0 || rows.length < 2 || NUMBER.test(first.type)) return undefined;
+  const title = `${columns[y]?.name} by ${first.name}`;
+  const format = (value: number): string => count(value);
+  const points: Row[] = rows.map((row) => ({
+    name: printable(row[0]).slice(0, 40) || NONE,
+    moment: row[0],
+    value: numberOrNull(row[y]),
+    text: count(row[y]),
+    series: title,
+    description: `${printable(row[0])}: ${count(row[y])}`,
+  }));
+  if (/^(DATE|TIMESTAMP)/.test(first.type)) {
+    const times = points.filter(({ moment }) => moment !== null);
+    if (new Set(times.map(({ moment }) => moment)).size < times.length) return undefined;
+    return overTime({
+      chart: chartSpec.parse({ kind: 'lines', id: 'result', unit: 'day' }),
+      title,
+      rows: times,
+      format,
+    });
+  }
+  if (points.length > BARS || points.some(({ value }) => Number(value) < 0)) return undefined;
+  return bars({ chart: chartSpec.parse({ kind: 'bars', id: 'result' }), title, rows: points, format });
+}

@@ -1,0 +1,90 @@
+import { html } from 'hono/html';
+import type { Config } from '../../base/config/config.js';
+import { clip, count, NONE, printable } from '../../base/config/printable.js';
+import { rows } from '../../base/duck/session.js';
+import { layoutOf } from '../../core/lake/layout.js';
+import { readRuns, reasonOf } from '../../core/lake/run-records.js';
+import type { Html } from '../docs/html.js';
+import { ask } from '../query/ask.js';
+import { alarmLine, driftText, readStanding, rejectedText } from '../report/alarms.js';
+import { instant } from '../report/format.js';
+import { grid } from './grid.js';
+import { type Page, rowsLink, section } from './page.js';
+import type { Shown } from './shown.js';
+
+/** Runs that are listed. */
+const LISTED = 40;
+
+/** What happened: alarms, runs, rejects with their raw text, and how fresh each stream is. */
+export async function runsPage(shown: Shown, config: Config): Promise<Page> {
+  const { connection, lake } = shown;
+  const layout = layoutOf(config.output);
+  const standing = await readStanding(connection, layout, lake.manifest);
+  const alarms = standing.alarms.map((alarm) => html`<li class="alarm">${alarmLine(alarm)}</li>`);
+  const records = readRuns(layout).reverse().slice(0, LISTED);
+  const notes = [rejectedText(standing), driftText(standing)].filter((text) => text !== undefined);
+  return {
+    title: 'Runs',
+    place: 'runs',
+    first: html`<h1>Runs</h1>
+${section('alarms', alarms.length === 0 ? 'No alarms' : 'Alarms', '', html`${alarms.length > 0 && html`<ul class="alarms">${alarms}</ul>`}${notes.map((text) => html`<p class="note">${text}</p>`)}`)}
+${section(
+  'runs',
+  'The last runs',
+  '',
+  grid(
+    ['Start', 'Pipeline', 'Outcome', '>Seconds', '>Records', '>Rejected', '>Warnings', 'What stopped it'],
+    records.map((run) => [
+      instant(run.started_at),
+      ...[run.pipeline, run.outcome.replaceAll('_', ' ')],
+      run.ended_at === null
+        ? NONE
+        : ((Date.parse(run.ended_at) - Date.parse(run.started_at)) / 1000).toFixed(1),
+      ...[run.records, run.rejected + (run.rejected_values ?? 0), run.warnings.length].map(count),
+      run.error === null ? '' : html`<span class="wrap">${clip(printable(reasonOf(run)), 300)}</span>`,
+    ]),
+  ),
+)}`,
+    rest: restOf(shown),
+  };
+}
+
+async function* restOf({ connection }: Shown): AsyncGenerator<Html> {
+  const fresh = await rows(
+    connection,
+    'select stream, max(started_at) as at, max(records) as records from passes where complete group by all order by stream',
+  );
+  if (fresh.length > 0)
+    yield section('fresh', 'How fresh it is', 'The last complete pass of each stream.', [
+      grid(
+        ['Stream', 'Began', '>Records'],
+        fresh.map((row) => [printable(row.stream), instant(row.at), count(row.records)]),
+      ),
+      rowsLink('from passes order by started_at desc'),
+    ]);
+  const rejects = await ask(connection, 'cli/rejects', { run: null, stream: null });
+  const cells = rejects.slice(0, 100).map((row) => {
+    const first = Object(row.first);
+    return [
+      ...[
+        printable(row.stream),
+        printable(row.place),
+        printable(row.expected),
+        printable(row.kind),
+        count(row.rejects),
+      ],
+      html`<details><summary>page ${count(first.page)}, record ${printable(first.record_id)}</summary><pre tabindex="0">${clip(printable(first.raw), 2000)}</pre></details>`,
+    ];
+  });
+  yield section(
+    'rejects',
+    'Rejects',
+    '',
+    cells.length === 0
+      ? html`<p class="words">Nothing was rejected.</p>`
+      : [
+          grid(['Stream', 'Place', 'Expected', 'Found', '>Rejects', 'The first, as it came'], cells),
+          rowsLink('from rejects'),
+        ],
+  );
+}

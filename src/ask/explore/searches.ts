@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { html } from 'hono/html';
+import { dump } from 'js-yaml';
+import type { Config } from '../../base/config/config.js';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
+import { count } from '../../base/config/printable.js';
+import { readModels, readModelsOf } from '../../core/model/model-files.js';
+import { readableNames } from '../../core/model/own-models.js';
+import { readQuery } from '../../core/model/read-only.js';
+import type { Html } from '../docs/html.js';
+import { readWatched, type Watched } from '../query/watched.js';
+import { watchedList } from '../report/watched-part.js';
+import { addressOf, conditionOf, type Search, wordsOf } from './filters.js';
+import { asMeant } from './find.js';
+import { LINKS, type Page, section } from './page.js';
+import type { Shown } from './shown.js';
+import { NAME } from './sql.js';
+
+/** Folders beside the configuration that the reader's own files are saved in; undefined without a configuration. */
+export interface Folders {
+  readonly models: string | undefined;
+  readonly queries: string | undefined;
+}
+
+/** The watched searches with what is new, and a form that saves the search of the address. */
+export async function searchesPage(
+  { names }: Shown,
+  config: Config,
+  folders: Folders,
+  search: Search,
+): Promise<Page> {
+  const watched = await readWatched(config);
+  const meant = asMeant(search, names);
+  const hasSearch = Object.keys(meant.filters).length > 0;
+  const waiting = savedIn(folders.models).filter((name) => !watched.some((each) => each.name === name));
+  return {
+    title: 'Searches',
+    place: 'searches',
+    first: html`<h1>Watched searches</h1>
+<p>Each night tells what a search finds that it did not find the night before, and what left: here, in the report, in the webhook, and by <code>lotlake watch</code>.</p>
+${hasSearch && saveForm(meant, folders)}
+${watched.map(part)}
+${waiting.length > 0 && section('waiting', 'From the next night on', '', html`<ul>${waiting.map((name) => html`<li>${name}</li>`)}</ul>`)}
+${watched.length + waiting.length === 0 && html`<p class="words">Nothing is watched yet. Find lots, then choose “Watch this search”.</p>`}`,
+  };
+}
+
+function saveForm(search: Search, { models }: Folders): Html {
+  if (models === undefined)
+    return html`<p class="words">A search is saved beside lotlake.config.json. lotlake init writes that file; start lotlake explore again after it.</p>`;
+  return html`<form method="post" action="/searches" class="filters"><p>${wordsOf(search)}</p><input type="hidden" name="search" value="${addressOf(search)}">
+<div class="fields"><label>Name<input name="name" required maxlength="60" pattern="[a-z][a-z0-9_]*" placeholder="cheap_camrys"></label></div><p class="tools"><button class="main">Watch it</button> <span class="note">writes two files in ${models}</span></p></form>`;
+}
+
+const part = (watched: Watched): Html =>
+  section(
+    `w-${watched.name}`,
+    watched.name,
+    watched.description,
+    html`${watchedList(watched, LINKS)}<p class="rows"><a href="/marts/${watched.name}.html">All ${count(watched.matches)} matches</a></p>`,
+  );
+
+const savedIn = (folder: string | undefined): string[] =>
+  folder === undefined || !existsSync(folder)
+    ? []
+    : readModelsOf(folder).flatMap(({ name, watch }) => (watch ? [name] : []));
+
+/**
+ * Saves a search as a model of the user, `<name>.sql` and `<name>.yml`. The next run computes it. Throws QUERY_PLACE for a
+ * name that cannot be one or is taken.
+ */
+export async function saveSearch(
+  { connection, names }: Shown,
+  folder: string,
+  name: string,
+  search: Search,
+): Promise<void> {
+  const taken = existsSync(join(folder, `${name}.sql`)) || readableNames().has(name);
+  if (!NAME.test(name) || taken)
+    throw new LotlakeError(
+      'QUERY_PLACE',
+      taken ? `there is a model ${name} already` : `${name} cannot be the name of a search`,
+      {
+        outcome: 'usage',
+        hint: 'give a name of its own, of the letters a to z, digits and _',
+      },
+    );
+  const meant = asMeant(search, names);
+  const described = readModels().find((model) => model.name === 'lots_on_offer')?.columns ?? {};
+  const columns = Object.entries(described).map(([column, { description, unit }]) => [
+    column,
+    { description, unit },
+  ]);
+  // A column that a later version adds is not described in the .yml, and is not read.
+  const listed = Object.keys(described).join(',\n  ');
+  const sql = `select\n  ${listed}\nfrom lots_on_offer\nwhere ${conditionOf(meant)}\n`;
+  await readQuery(connection, sql);
+  const about = {
+    description: `Lots on offer: ${wordsOf(meant)}.`,
+    watch: true,
+    grain: 'one row a lot',
+    key: ['lot_id'],
+    columns: Object.fromEntries(columns),
+  };
+  makeFolder(ownNamed(folder));
+  writeNew(ownNamed(join(folder, `${name}.yml`)), dump(about, { skipInvalid: true, lineWidth: 120 }));
+  writeNew(ownNamed(join(folder, `${name}.sql`)), sql);
+}

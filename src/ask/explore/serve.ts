@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import type { Config } from '../../base/config/config.js';
+import { guard, newToken } from './access.js';
+import { appOf } from './app.js';
+import type { Folders } from './searches.js';
+import { followCurrent } from './shown.js';
+
+/** What the server is started with. */
+export interface ExploreOptions {
+  readonly config: Config;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly folders: Folders;
+}
+
+/**
+ * Serves the published snapshot on 127.0.0.1, and follows `current` as it moves. Nothing of the lake is written. Throws
+ * QUERY_NO_SNAPSHOT if nothing is published, and the error of the system if the port cannot be used.
+ */
+export async function startExplore({ config, port, folders }: ExploreOptions) {
+  const follower = await followCurrent(config);
+  const token = newToken();
+  let listening = port;
+  const app = appOf(
+    follower,
+    config,
+    folders,
+    guard(token, () => listening),
+  );
+  const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port }) as Server;
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    await follower.close();
+    throw error;
+  }
+  // A server that listens on TCP has an address with a port.
+  listening = (server.address() as AddressInfo).port;
+  return {
+    url: `http://127.0.0.1:${listening}/?token=${token}`,
+    async close(): Promise<void> {
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      });
+      await follower.close();
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import { statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { html } from 'hono/html';
+import type { Config } from '../../base/config/config.js';
+import { makeFolder, writeNew } from '../../base/config/owned.js';
+import { packageFile } from '../../base/config/package-root.js';
+import { count, NONE, sumOf } from '../../base/config/printable.js';
+import { literal, type Row, rows } from '../../base/duck/session.js';
+import { filesBelow } from '../../core/lake/files.js';
+import { diskFullError, outOfMemoryError } from '../../core/lake/lake-error.js';
+import { checksumOf } from '../../core/land/files.js';
+import type { Html } from '../docs/html.js';
+import { openTarget, SUMS, sumsText } from '../export/target.js';
+import { ask } from '../query/ask.js';
+import { snapshotFolder } from '../query/open-lake.js';
+import { assertOutside } from '../query/places.js';
+import { money } from '../report/format.js';
+import { numbersTable } from '../report/numbers-table.js';
+import { readPage } from '../report/write-report.js';
+import { makeParts } from './compare.js';
+import { NUMBERS } from './find.js';
+import { grid } from './grid.js';
+import { type Frame, wholePage } from './page.js';
+import { openShown, type Shown } from './shown.js';
+
+/** Makes with a page of their own: those with the most lots on offer. */
+const MAKES = 300;
+
+/** Lots of the next auctions that stand in the page itself. */
+const LISTED = 100;
+
+/** The auctions of the next seven days, with what the page shows and filters by, in types that a browser reads. */
+const AUCTIONS = `select cast(year as integer) as year, manufacturer_name, model_name, sale_date, stands_out, currency, bid, buy_now, estimate,
+  low_80, high_80, weak, deviations, sell_probability, city_name, state_code, cast(domain_id as integer) as domain_id, domain_name, lot, link,
+  damage_main_group, damage_main_name, title_brand, title_name, cast(odometer_km as integer) as odometer_km
+from explore.lots_on_offer
+where sale_date between (select as_of from dim_settings) and (select as_of from dim_settings) + interval 7 day`;
+
+/**
+ * Writes the report, the makes with their models and the next auctions as files for a web server or a bucket, whole or not at
+ * all, in place of an earlier export. Throws QUERY_* and EXPORT_EXISTS as an export does.
+ */
+export async function exportPages(config: Config, to: string, signal?: AbortSignal) {
+  snapshotFolder(config);
+  assertOutside(to, config.output);
+  const target = openTarget({ to, zip: false, force: true });
+  try {
+    const shown = await openShown(config, target.staging);
+    try {
+      shown.lake.session.interruptOn(signal);
+      await writeFiles(shown, config, target.staging);
+      signal?.throwIfAborted();
+    } finally {
+      shown.lake.close();
+    }
+    await writeSums(target.staging);
+    target.commit(target.staging);
+    const files = filesBelow(to);
+    return {
+      path: to,
+      snapshot: shown.id,
+      files: files.length,
+      bytes: sumOf(files, (file) => statSync(file).size),
+    };
+  } catch (error) {
+    throw diskFullError(error, to) ?? outOfMemoryError(error, config.memory) ?? error;
+  } finally {
+    target.discard();
+  }
+}
+
+async function writeFiles(shown: Shown, config: Config, folder: string): Promise<void> {
+  const { connection } = shown;
+  const write = (path: string, text: string): void => writeNew(join(folder, path), text);
+  const frame = (root: string): Frame => ({
+    root,
+    menu: { 'index.html': 'Next auctions', 'makes.html': 'Makes', 'report.html': 'Report' },
+    stamp: shown.id,
+  });
+  for (const name of ['report.css', 'explore.css']) write(name, packageFile(`site/${name}`));
+  write('auctions.js', packageFile('dist/site/auctions.js'));
+  const path = join(folder, 'data', 'auctions.parquet');
+  await connection.run(
+    `copy (${AUCTIONS} order by sale_date, lot_id) to ${literal(path)} (format parquet, compression snappy, row_group_size 20000)`,
+  );
+  write('index.html', wholePage(await auctionsPage(shown), frame('')));
+  write('report.html', await readPage(config));
+  const models = await ask(connection, 'explore/models');
+  const makes = new Map<string, Row[]>();
+  for (const row of models)
+    makes.set(String(row.manufacturer_name), [...(makes.get(String(row.manufacturer_name)) ?? []), row]);
+  const most = [...makes].sort(([, a], [, b]) => lotsOf(b) - lotsOf(a));
+  const withPage = most.slice(0, MAKES).map(([make], i) => [make, `makes/${i + 1}.html`] as const);
+  write('makes.html', wholePage(makesPage(most, new Map(withPage)), frame('')));
+  makeFolder(join(folder, 'makes'));
+  for (const [make, path] of withPage)
+    write(path, wholePage(await makePage(shown, make, makes.get(make) ?? []), frame('../')));
+  write(
+    'datapackage.json',
+    JSON.stringify(
+      {
+        name: 'lotlake-explore',
+        title: 'lotlake',
+        resources: [{ name: 'auctions', path: 'data/auctions.parquet', format: 'parquet' }],
+      },
+      null,
+      2,
+    ),
+  );
+}
+
+const lotsOf = (models: readonly Row[]): number => sumOf(models, ({ lots }) => Number(lots));
+
+async function auctionsPage({ connection }: Shown) {
+  const found = await rows(
+    connection,
+    `${AUCTIONS} order by deviations desc nulls last, sale_date, lot_id limit ${LISTED}`,
+  );
+  const shown = found.map((row) => ({ ...row, moment: row.sale_date }));
+  const field = (name: string, label: string): Html =>
+    html`<label>${label}<input name="${name}" autocomplete="off"></label>`;
+  return {
+    title: 'Next auctions',
+    place: 'index.html',
+    scripts: ['auctions'],
+    first: html`<h1>The auctions of the next seven days</h1>
+<form class="filters" id="filters" hidden><div class="fields">${field('make', 'Make')}${field('model', 'Model')}${field('state', 'State')}${field('price', 'Bid or Buy Now at most')}${field('estimate', 'Estimate from')}<label class="flag"><input type="checkbox" name="stands" value="1">Stands out</label></div></form>
+<p class="tally" role="status" id="tally">The first ${count(shown.length)}, those that stand out most first</p>
+<div id="list">${shown.length > 0 ? numbersTable(NUMBERS, shown) : html`<p class="words">No auction is known.</p>`}</div>
+<p class="note">80% of such lots end between from and to. A ~ marks an estimate in doubt. Of many lots, those that stand out most are also those whose estimates err most. <a href="data/auctions.parquet" download>All of them as Parquet</a></p>`,
+  };
+}
+
+const makesPage = (
+  makes: readonly (readonly [string, readonly Row[]])[],
+  pages: ReadonlyMap<string, string>,
+) => ({
+  title: 'Makes',
+  place: 'makes.html',
+  first: html`<h1>Makes</h1>${grid(
+    ['Make', '>Models', '>On offer', '>Next seven days', '>Stand out'],
+    makes.map(([make, models]) => [
+      pages.has(make) ? html`<a href="${pages.get(make)}">${make}</a>` : make,
+      ...[
+        models.length,
+        lotsOf(models),
+        sumOf(models, ({ soon }) => Number(soon)),
+        sumOf(models, ({ stands_out }) => Number(stands_out)),
+      ].map(count),
+    ]),
+  )}`,
+});
+
+async function makePage({ connection }: Shown, make: string, models: readonly Row[]) {
+  const days = (row: Row): string =>
+    row.half_sold_by === null || row.half_sold_by === undefined ? NONE : `${count(row.half_sold_by)} d`;
+  return {
+    title: make,
+    place: 'makes.html',
+    first: html`<h1>${make}</h1>${await makeParts(connection, make)}<section><header><h2>Models</h2></header>${grid(
+      ['Model', '>On offer', '>Next seven days', '>Stand out', '>Median estimate', '>Half sold by day'],
+      models.map((row) => [
+        row.model_name === null ? 'not given' : String(row.model_name),
+        ...[row.lots, row.soon, row.stands_out].map(count),
+        row.estimate === null ? NONE : money(row.estimate, row.currency),
+        days(row),
+      ]),
+    )}</section>`,
+  };
+}
+
+/** Checksums of all files, by which the next export knows its own folder. */
+async function writeSums(folder: string): Promise<void> {
+  const summed = [];
+  for (const file of filesBelow(folder))
+    summed.push({ path: relative(folder, file), sha256: await checksumOf(file) });
+  writeNew(join(folder, SUMS), sumsText(summed));
+}

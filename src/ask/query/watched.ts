@@ -1,0 +1,176 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Config } from '../../base/config/config.js';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { didYouMean } from '../../base/config/nearest.js';
+import { type Row, rows, scalar } from '../../base/duck/session.js';
+import { filesRelation } from '../../core/lake/files.js';
+import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
+import { type Manifest, readManifest } from '../../core/lake/manifest.js';
+import { listSnapshots } from '../../core/lake/snapshots.js';
+import type { Model } from '../../core/model/model-files.js';
+import { modellingOf } from '../../core/model/own-models.js';
+import { snapshotFolder, withDatabase } from './open-lake.js';
+
+/** What a watched search finds now that it did not find the night before, and what it no longer finds. */
+export interface Watched {
+  readonly name: string;
+  readonly description: string;
+  /** Rows that match now; null if the model was left out of the snapshot. */
+  readonly matches: number | null;
+  /** The snapshot that it is compared with; null if there is none yet. */
+  readonly since: string | null;
+  /** Why nothing is compared. */
+  readonly reason: string | null;
+  /** Numbers of new and of left rows; null if nothing is compared. */
+  readonly entered: number | null;
+  readonly left: number | null;
+  /** The first of them, each with all columns of the model; left rows as they were. */
+  readonly entered_rows: readonly Row[];
+  readonly left_rows: readonly Row[];
+}
+
+/** Rows of a search that are told. */
+const TOLD = 50;
+
+/** The searches of the user that are watched in a snapshot. */
+const watchedIn = (manifest: Manifest): readonly Model[] =>
+  modellingOf(manifest).models.filter(({ isOwn, watch, exists }) => isOwn && watch && exists !== 'view');
+
+/**
+ * Compares each watched search, or the one of a name, with the newest earlier snapshot that has it. It reads the last matches,
+ * which are the model's own file, and nothing else. Throws QUERY_NO_SNAPSHOT, and QUERY_NOTHING_FOUND for an unknown name.
+ */
+export async function readWatched(
+  config: Config,
+  { name, signal }: { readonly name?: string | undefined; readonly signal?: AbortSignal } = {},
+): Promise<Watched[]> {
+  const folder = snapshotFolder(config);
+  const manifest = readManifest(folder);
+  const before = earlierOf(config, manifest);
+  const searches = [...watchedIn(manifest), ...leftOutOf(manifest, before)];
+  const known = searches.map((each) => each.name);
+  if (name !== undefined && !known.includes(name))
+    throw new LotlakeError(
+      'QUERY_NOTHING_FOUND',
+      `no search ${name} is watched in the published snapshot${didYouMean(name, known)}`,
+      {
+        hint: 'a search is a model of your own with watch: true in its .yml; lotlake explore saves one; the next run computes it',
+      },
+    );
+  const wanted = searches.filter((each) => name === undefined || each.name === name);
+  if (wanted.length === 0) return [];
+  return withDatabase(config, signal, async ({ session }) => {
+    const found: Watched[] = [];
+    for (const search of wanted)
+      found.push(await compare(session.connection, search, { folder, manifest }, before));
+    return found;
+  });
+}
+
+/** Searches that were watched before, and failed in the run of this snapshot. */
+function leftOutOf({ own }: Manifest, earlier: readonly Side[]): readonly Model[] {
+  const watched = earlier.flatMap(({ manifest }) => watchedIn(manifest));
+  return (own?.left_out ?? []).flatMap(({ name }) => watched.find((each) => each.name === name) ?? []);
+}
+
+/** A snapshot with its manifest. */
+interface Side {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** Earlier snapshots, the newest first. A snapshot that was held back is not one that anybody saw. */
+function earlierOf(config: Config, { snapshot_id }: Manifest): readonly Side[] {
+  const layout = layoutOf(config.output);
+  const current = currentSnapshot(layout);
+  return listSnapshots(layout)
+    .flatMap(({ id, folder, manifest }) =>
+      id < snapshot_id && folder !== current && manifest !== undefined ? [{ folder, manifest }] : [],
+    )
+    .reverse();
+}
+
+async function compare(
+  connection: DuckDBConnection,
+  search: Model,
+  now: Side,
+  earlier: readonly Side[],
+): Promise<Watched> {
+  const { name, description, key } = search;
+  const stored = now.manifest.marts[name];
+  const base = {
+    name,
+    description,
+    matches: stored?.rows ?? null,
+    since: null,
+    entered: null,
+    left: null,
+    entered_rows: [],
+    left_rows: [],
+  };
+  if (stored === undefined) {
+    const failed = now.manifest.own?.left_out.find((each) => each.name === name)?.reason;
+    return { ...base, reason: `it is left out of the snapshot${failed === undefined ? '' : `: ${failed}`}` };
+  }
+  const before = earlier.find(({ manifest }) => manifest.marts[name] !== undefined);
+  const stale = before?.manifest.marts[name];
+  if (before === undefined || stale === undefined) return { ...base, reason: 'this is its first night' };
+  const past = modellingOf(before.manifest).models.find((each) => each.name === name);
+  if (past?.sql !== search.sql) return { ...base, reason: 'the search was changed since the night before' };
+  const [after, then] = [
+    filesRelation(now.folder, stored.files, false),
+    filesRelation(before.folder, stale.files, false),
+  ];
+  const keys = key.map((column) => `"${column}"`).join(', ');
+  const without = (some: string, others: string): string =>
+    `from ${some} as mine anti join ${others} as other using (${keys})`;
+  const told = (relation: string) => rows(connection, `select * ${relation} order by ${keys} limit ${TOLD}`);
+  const counted = (relation: string) => scalar(connection, `select count(*) ${relation}`);
+  return {
+    ...base,
+    since: before.manifest.snapshot_id,
+    reason: null,
+    entered: await counted(without(after, then)),
+    left: await counted(without(then, after)),
+    entered_rows: await told(without(after, then)),
+    left_rows: await told(without(then, after)),
+  };
+}
+
+/** One line about what a search found, such as `bargains: 3 new, 1 left, 12 match`. */
+export function watchedText({ name, matches, reason, entered, left }: Watched): string {
+  if (reason !== null) return `${name}: ${matches === null ? '' : `${matches} match; `}${reason}`;
+  return `${name}: ${entered} new, ${left} left, ${matches} match`;
+}
+
+/** A matching lot in words, for a person; other rows as their values. */
+export function matchText(row: Row): string {
+  const { year, manufacturer_name, model_name, lot, domain_name, currency } = row;
+  if (lot === undefined)
+    return Object.entries(row)
+      .slice(0, 8)
+      .map(([name, value]) => `${name} ${String(value)}`)
+      .join(', ');
+  const amount = (label: string, value: unknown): string =>
+    typeof value === 'number' ? `${label} ${Math.round(value).toLocaleString('en')} ${String(currency)}` : '';
+  const interval =
+    typeof row.low_80 === 'number'
+      ? ` (80 % from ${Math.round(row.low_80).toLocaleString('en')} to ${Math.round(Number(row.high_80)).toLocaleString('en')})`
+      : '';
+  return [
+    [year, manufacturer_name, model_name].filter((part) => part !== null && part !== undefined).join(' '),
+    `lot ${String(lot)} of ${String(domain_name)}`,
+    row.sale_date instanceof Date
+      ? `auction ${row.sale_date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+      : '',
+    amount('bid', row.bid),
+    amount('Buy Now', row.buy_now),
+    `${amount('estimate', row.estimate)}${interval}`,
+    typeof row.sell_probability === 'number'
+      ? `sells with a chance of ${Math.round(row.sell_probability * 100)} %`
+      : '',
+    typeof row.stands_out === 'string' ? row.stands_out : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}

@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { filesBelow } from '../../src/core/lake/files.js';
+import { temporaryFolder } from '../pipelines/support.js';
+import { night } from '../report/lake.js';
+import { type Opened, openExplore } from './server.js';
+
+const folder = temporaryFolder();
+let explore: Opened;
+beforeAll(async () => {
+  await night(folder.path, { vehicles: 300, clock: new Date('2026-11-20T04:00:00Z') });
+  explore = await openExplore(folder.path);
+});
+afterAll(async () => {
+  await explore.close();
+  folder.remove();
+});
+
+/** The content of every file of the lake. */
+const digest = (): string => {
+  const hash = createHash('sha256');
+  for (const file of filesBelow(folder.path))
+    hash.update(file).update(lstatSync(file).isSymbolicLink() ? '' : readFileSync(file));
+  return hash.digest('hex');
+};
+
+/** The status of a request with any headers, which fetch would not send. */
+const statusOf = (
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  method = 'GET',
+): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const sent = request(`${explore.origin}${path}`, { method, headers }, (answer) => {
+      answer.resume();
+      answer.on('end', () => resolve(answer.statusCode));
+    });
+    sent.on('error', reject).end();
+  });
+
+const PATHS = [
+  '/',
+  '/find?q=toyota',
+  '/compare',
+  '/tables',
+  '/sql',
+  '/runs',
+  '/searches',
+  '/report',
+  '/lots.csv',
+  '/catalog.json',
+  '/assets/explore.css',
+  '/car/1',
+  '/tables/lots.html',
+];
+
+it('answers who has the token, and nobody else', async () => {
+  for (const path of PATHS) {
+    expect(await statusOf(path, {}), path).toBe(403);
+    expect(await statusOf(path, { cookie: `${explore.cookie}x` }), path).toBe(403);
+    expect(await statusOf(path, { cookie: explore.cookie }), path).toBeLessThan(405);
+    expect(await statusOf(path, { cookie: explore.cookie }), path).not.toBe(403);
+  }
+  expect(await statusOf('/?token=', {})).toBe(403);
+  expect(await statusOf('/?token=wrong', {})).toBe(403);
+});
+
+it('keeps the token out of the address and out of reach of scripts and other sites', async () => {
+  const first = await fetch(explore.url, { redirect: 'manual' });
+  expect(first.status).toBe(303);
+  expect(first.headers.get('location')).toBe('/');
+  expect(first.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Strict/);
+});
+
+it('refuses another name of this machine, so that no site can rebind its own', async () => {
+  for (const host of [
+    'evil.example',
+    `evil.example:${new URL(explore.origin).port}`,
+    '127.0.0.1',
+    '0.0.0.0:80',
+  ])
+    expect(await statusOf('/', { host, cookie: explore.cookie }), host).toBe(421);
+});
+
+it('refuses another origin, and a change without one', async () => {
+  for (const origin of [
+    'https://evil.example',
+    'null',
+    'http://127.0.0.1:1',
+    explore.origin.replace('http', 'https'),
+  ])
+    for (const method of ['GET', 'POST'])
+      expect(await statusOf('/searches', { origin, cookie: explore.cookie }, method), origin).toBe(403);
+  expect(await statusOf('/searches', { cookie: explore.cookie }, 'POST')).toBe(403);
+});
+
+it('lets pages load nothing from elsewhere, and pictures only where the reader asks', async () => {
+  for (const path of PATHS.filter((path) => path !== '/report')) {
+    const policy = (await explore.get(path)).headers.get('content-security-policy') ?? '';
+    expect(policy, path).toContain("default-src 'none'");
+    expect(policy, path).not.toContain('https:');
+    expect(policy, path).not.toMatch(/script-src[^;]*unsafe/);
+  }
+  const car = (await explore.text('/')).match(/\/car\/\d+/)?.[0];
+  const [without, allowed] = [await explore.get(`${car}`), await explore.get(`${car}?pictures=1`)];
+  expect(without.headers.get('content-security-policy')).toContain("img-src 'self' data:;");
+  expect(allowed.headers.get('content-security-policy')).toContain("img-src 'self' data: https:;");
+  expect(await without.text()).not.toContain('<img');
+});
+
+it('writes nothing, whatever is asked', async () => {
+  const before = digest();
+  const outside = join(folder.path, 'written.csv');
+  const texts = [
+    'insert into lots values (1)',
+    'create table t as from lots',
+    'drop view lots',
+    "attach 'x.db' as x",
+    `copy lots to '${outside}'`,
+    `copy (from lots) to '${outside}'`,
+    `select * from query('copy lots to ''${outside}''')`,
+    'delete from explore.lots_on_offer',
+    "set memory_limit = '1MB'",
+    'install httpfs',
+    `from read_csv('/etc/passwd')`,
+    `from read_text('${join(folder.path, 'lotlake.lock')}')`,
+    "from read_csv('http://127.0.0.1:1/x.csv')",
+    'select 1; drop view lots',
+    'select 1\0; drop view lots',
+    'checkpoint',
+    'call pragma_version()',
+  ];
+  for (const sql of texts) {
+    const page = await (await explore.get(`/sql?${new URLSearchParams({ q: sql })}`)).text();
+    expect(page, sql).toContain('role="alert"');
+    const csv = await explore.get(`/query.csv?${new URLSearchParams({ q: sql })}`);
+    expect(csv.status === 400 || (await csv.text().catch(() => '')) === '', sql).toBe(true);
+    await explore.get(
+      `/tables/lots.html?${new URLSearchParams({ by: 'domain_id', where: `true) union (${sql}` })}`,
+    );
+  }
+  for (const path of PATHS)
+    for (const method of ['PUT', 'DELETE', 'PATCH'])
+      expect(await statusOf(path, { cookie: explore.cookie, origin: explore.origin }, method)).toBe(404);
+  expect((await explore.send('/searches', { name: 'mine', search: 'make=Toyota' })).status).toBe(400);
+  expect((await explore.send('/sql', { name: 'mine', sql: 'from lots' })).status).toBe(400);
+  expect(existsSync(outside)).toBe(false);
+  expect(digest()).toBe(before);
+  expect(await explore.text('/')).toContain('lots');
+});
+
+it('saves only new files of plain names in its own folders', async () => {
+  const own = temporaryFolder();
+  const folders = { models: join(own.path, 'models'), queries: join(own.path, 'queries') };
+  const writing = await openExplore(folder.path, folders);
+  try {
+    for (const name of ['../x', 'a/b', 'A', '', 'x'.repeat(80), 'lots', '.x', 'a.sql', 'a\0'])
+      expect((await writing.send('/searches', { name, search: 'make=Toyota' })).status, name).toBe(400);
+    expect((await writing.send('/sql', { name: '../x', sql: 'from lots' })).status).toBe(400);
+    expect((await writing.send('/sql', { name: 'x', sql: 'drop view lots' })).status).toBe(400);
+    expect(
+      (await writing.send('/searches', { name: 'mine', search: "make=Toyota&seller=o'neill" })).status,
+    ).toBe(303);
+    expect((await writing.send('/searches', { name: 'mine', search: 'make=Ford' })).status).toBe(400);
+    expect((await writing.send('/sql', { name: 'mine', sql: 'from lots' })).status).toBe(303);
+    expect(filesBelow(own.path).map((file) => file.slice(own.path.length))).toEqual([
+      '/models/mine.sql',
+      '/models/mine.yml',
+      '/queries/mine.sql',
+    ]);
+    expect(await writing.text('/sql?name=mine')).toContain('from lots');
+    expect(await writing.text('/searches')).toContain('mine');
+  } finally {
+    await writing.close();
+    own.remove();
+  }
+});
+
+it('answers a hundred malformed requests, and the next good one', async () => {
+  const { port } = new URL(explore.origin);
+  const paths = Array.from({ length: 100 }, (_, i) => {
+    const broken = [
+      '%',
+      '%00',
+      '%ff%fe',
+      '\u{1f697}',
+      '..%2f..%2fetc%2fpasswd',
+      "'--",
+      '"><script>',
+      '9'.repeat(400),
+      '{{',
+      'NaN',
+    ][i % 10];
+    const places = [
+      '/?page=',
+      '/?year_from=',
+      '/?make=',
+      '/find?q=',
+      '/car/',
+      '/tables/',
+      '/marts/sales.html?by=',
+      '/compare?kind=make&of=',
+      '/sql?q=',
+      '/assets/',
+    ];
+    return `${places[Math.floor(i / 10)]}${broken}`;
+  });
+  const raw = (line: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write(line));
+      let answer = '';
+      socket.on('data', (piece) => (answer += piece)).on('close', () => resolve(answer));
+      socket.on('error', () => resolve(answer));
+    });
+  for (const path of paths) {
+    const target = path.replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
+    const answer = await raw(
+      `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncookie: ${explore.cookie}\r\nconnection: close\r\n\r\n`,
+    );
+    expect(answer, path).toMatch(/^HTTP\/1\.1 (200|303|400|404)/);
+    expect(answer, path).not.toContain('<script>');
+  }
+  await raw('GARBAGE\r\n\r\n');
+  await raw(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-length: x\r\n\r\n`);
+  expect((await explore.send('/sql', { name: 'big', sql: 'x'.repeat(300_000) })).status).toBe(413);
+  expect((await explore.get('/')).status).toBe(200);
+});

@@ -1,0 +1,217 @@
+import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { type Browser, chromium as driver, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exportPages } from '../../src/ask/explore/static.js';
+import { configFor, temporaryFolder } from '../pipelines/support.js';
+import { chromium, inBrowser } from '../report/browser.js';
+import { night } from '../report/lake.js';
+import { type Opened, openExplore } from './server.js';
+
+const folder = temporaryFolder();
+const own = temporaryFolder();
+const site = join(own.path, 'public');
+let explore: Opened;
+let browser: Browser;
+let car = '';
+
+beforeAll(async () => {
+  if (chromium === undefined) return;
+  await night(folder.path, { vehicles: 1500, clock: new Date('2026-11-20T04:00:00Z') });
+  explore = await openExplore(folder.path, {
+    models: join(own.path, 'models'),
+    queries: join(own.path, 'queries'),
+  });
+  // A car with an inspection shows every part.
+  car =
+    /<th scope="row">(\d+)/.exec(
+      await explore.text(
+        `/sql?${new URLSearchParams({ q: 'select vehicle_id from inspections join vehicle_timeline using (vehicle_id) group by all order by count(*) limit 1' })}`,
+      ),
+    )?.[1] ?? '';
+  browser = await driver.launch({ executablePath: chromium, args: ['--disable-gpu'] });
+});
+afterAll(async () => {
+  await browser?.close();
+  await explore?.close();
+  folder.remove();
+  own.remove();
+});
+
+const PAGES = (): Readonly<Record<string, string>> => ({
+  find: '/?make=Toyota&stands=1',
+  car: `/car/${car}`,
+  compare: '/compare?kind=make&of=Toyota&of=Honda&of=Ford',
+  tables: '/tables',
+  table: '/marts/sales.html?by=domain_name&across=outcome',
+  sql: '/sql?q=select+domain_name,+count(*)+as+lots+from+lots+group+by+all',
+  searches: '/searches?make=Toyota',
+  runs: '/runs',
+  report: '/report',
+});
+
+/** Opens a page as a reader who has the token, and expects that nothing failed and nothing came from elsewhere. */
+async function visit(
+  path: string,
+  act: (page: Page) => Promise<void>,
+  { width = 1280, scheme = 'light' as 'light' | 'dark', start = explore.url } = {},
+): Promise<void> {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  const { origin } = new URL(start);
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on(
+    'request',
+    (request) =>
+      /^(data|blob):/.test(request.url()) || request.url().startsWith(origin) || errors.push(request.url()),
+  );
+  try {
+    await page.goto(start);
+    await page.goto(`${origin}${path}`, { waitUntil: 'networkidle' });
+    await act(page);
+    expect(errors).toEqual([]);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Serious findings of axe, each with its first place. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate(
+    'axe.run(document, { resultTypes: ["violations"] })',
+  )) as axe.AxeResults;
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
+}
+
+describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
+  for (const width of [1280, 390])
+    for (const scheme of ['light', 'dark'] as const)
+      it(`has no serious finding of axe and never scrolls sideways at ${width} pixels, ${scheme}`, async () => {
+        for (const [name, path] of Object.entries(PAGES()))
+          await visit(
+            path,
+            async (page) => {
+              expect(await findings(page), name).toEqual([]);
+              expect(
+                await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+                name,
+              ).toBeLessThanOrEqual(0);
+            },
+            { width, scheme },
+          );
+      }, 180_000);
+
+  it('finds lots by keyboard alone, and says only what was asked in the address', async () => {
+    await visit('/', async (page) => {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content');
+      await page.locator('[name=make]').focus();
+      await page.keyboard.type('toyta');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('camri');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/make=toyta/);
+      expect(new URL(page.url()).search).toBe('?make=toyta&model=camri&sort=soonest');
+      expect(await page.locator('h1').textContent()).toBe('Toyota Camry');
+      await page.locator('tbody a').first().focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/car\//);
+    });
+  });
+
+  it('runs a query with Ctrl-Enter, completes names, and cancels', async () => {
+    await visit('/sql', async (page) => {
+      const editor = page.getByRole('textbox', { name: 'Query' });
+      await editor.click();
+      await page.keyboard.type('select count(*) as n from dim_sou');
+      await page.locator('.cm-tooltip-autocomplete').waitFor();
+      await page.keyboard.press('Enter');
+      expect(await editor.textContent()).toContain('from dim_sources');
+      await page.keyboard.press('Control+Enter');
+      await page.locator('#result td, #result th[scope=row]').first().waitFor();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type(
+        'select count(*) from range(300000) a, range(300000) b where (a.range * b.range) % 7 = 3',
+      );
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      expect(await page.locator('#result').textContent()).toBe('Cancelled.');
+      await page.keyboard.press('Control+a');
+    });
+  });
+
+  it('loads pictures only when the reader asks', async () => {
+    await visit(`/car/${car}`, async (page) => {
+      expect(await page.locator('img').count()).toBe(0);
+      const link = page.getByRole('link', { name: /^Load \d+ pictures?$/ });
+      if ((await link.count()) > 0)
+        expect(await link.getAttribute('href')).toBe(`/car/${car}?pictures=1#pictures`);
+    });
+  });
+
+  it('as files shows the report, makes and next auctions from Parquet by ranges', async () => {
+    const config = configFor('http://127.0.0.1:9/api', folder.path);
+    const made = await exportPages(config, site);
+    expect(await exportPages(config, site)).toMatchObject({ files: made.files });
+    const ranges: string[] = [];
+    const server = createServer((request, response) => {
+      const path = join(site, new URL(request.url ?? '/', 'http://x').pathname);
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return response.writeHead(404).end();
+      const content = readFileSync(path);
+      const type =
+        { html: 'text/html', css: 'text/css', js: 'text/javascript' }[path.split('.').at(-1) ?? ''] ??
+        'application/octet-stream';
+      const [, from, to] = /bytes=(\d+)-(\d*)/.exec(request.headers.range ?? '') ?? [];
+      if (from === undefined)
+        return response
+          .writeHead(200, { 'content-type': type, 'content-length': content.length })
+          .end(request.method === 'HEAD' ? undefined : content);
+      ranges.push(`${from}`);
+      const piece = content.subarray(Number(from), to ? Number(to) + 1 : undefined);
+      return response
+        .writeHead(206, {
+          'content-type': type,
+          'content-range': `bytes ${from}-${Number(from) + piece.length - 1}/${content.length}`,
+        })
+        .end(piece);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const start = `http://127.0.0.1:${(server.address() as AddressInfo).port}/index.html`;
+    try {
+      await visit(
+        '/index.html',
+        async (page) => {
+          const tally = page.locator('#tally');
+          await page.waitForFunction("/ of /.test(document.querySelector('#tally').textContent)");
+          const all = Number(/of ([\d,]+)/.exec((await tally.textContent()) ?? '')?.[1]?.replaceAll(',', ''));
+          expect(all).toBeGreaterThan(20);
+          await page.locator('[name=make]').fill('toyota');
+          expect(Number.parseInt((await tally.textContent()) ?? '', 10)).toBeLessThan(all);
+          for (const name of await page.locator('#list tbody th').allTextContents())
+            expect(name).toContain('Toyota');
+          expect(await findings(page)).toEqual([]);
+        },
+        { start },
+      );
+      expect(ranges.length).toBeGreaterThan(0);
+      for (const path of ['/makes.html', '/makes/1.html', '/report.html'])
+        await visit(path, async (page) => expect(await findings(page), path).toEqual([]), {
+          start,
+          width: 390,
+          scheme: 'dark',
+        });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }, 60_000);
+});

@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readLake } from '../../src/ask/query/open-lake.js';
+import { rows } from '../../src/base/duck/session.js';
+import { createWorld } from '../../src/sandbox/index.js';
+import { configFor, temporaryFolder } from '../pipelines/support.js';
+import { night, nightOf } from '../report/lake.js';
+import { recordsOf } from '../served.js';
+import { type Opened, openExplore } from './server.js';
+
+const folder = temporaryFolder();
+let explore: Opened;
+const clock = new Date('2026-11-20T04:00:00Z');
+beforeAll(async () => {
+  await night(folder.path, { vehicles: 1500, clock });
+  explore = await openExplore(folder.path);
+});
+afterAll(async () => {
+  await explore.close();
+  folder.remove();
+});
+
+/** Rows of the lake, read without the server. */
+const lake = (sql: string) =>
+  readLake(configFor('http://127.0.0.1:9/api', folder.path), {}, ({ session }) =>
+    rows(session.connection, sql),
+  );
+
+const tally = (page: string): number =>
+  Number(/role="status">([\d,]+) lots?/.exec(page)?.[1]?.replaceAll(',', '') ?? '0');
+
+/** Lots on offer with their names, joined anew from tables and marts. */
+const OFFERS = `from price_estimates e join lots l using (lot_id) left join vehicle_facts f on f.vehicle_id = l.vehicle_id
+  left join dim_manufacturers m on m.manufacturer_id = f.manufacturer_id left join dim_models n on n.model_id = f.model_id
+  where e.is_offered`;
+
+describe('lists', () => {
+  it.each([
+    ['', 'true'],
+    ['make=Toyota', "m.manufacturer_name = 'Toyota'"],
+    [
+      'make=toyota&model=CAMRY&year_from=2015&year_to=2020',
+      "m.manufacturer_name = 'Toyota' and n.model_name = 'Camry' and f.year between 2015 and 2020",
+    ],
+    ['state=TX', "upper(l.location_state_code) = 'TX'"],
+    ['source=copart_com&buyable=1', 'l.domain_id = 3 and e.buy_now is not null'],
+    ['estimate_from=3000&estimate_to=5000', 'e.estimate between 3000 and 5000'],
+    ['seller=insur', "l.seller_name ilike '%insur%'"],
+    [
+      'price=2000',
+      "coalesce(case when e.market = 'asking' then e.price else e.buy_now end, nullif(l.bid, 0)) <= 2000",
+    ],
+  ])('count what %s finds', async (query, where) => {
+    const [row] = await lake(`select count(*) as lots ${OFFERS} and ${where}`);
+    expect(tally(await explore.text(`/?${query}`))).toBe(row?.lots);
+  });
+
+  it('turn their pages without a gap, in the order that is asked', async () => {
+    const expected = await lake(
+      `select l.vehicle_id ${OFFERS} and m.manufacturer_name = 'Toyota' order by e.estimate desc nulls last, lot_id`,
+    );
+    const found: string[] = [];
+    for (let page = 1; found.length < expected.length; page++) {
+      const text = await explore.text(`/?make=Toyota&sort=estimate&page=${page}`);
+      found.push(
+        ...[...text.matchAll(/<th scope="row"[^>]*><a href="\/car\/(\d+)"/g)].map(([, id = '']) => id),
+      );
+    }
+    expect(found).toEqual(expected.map(({ vehicle_id }) => String(vehicle_id)));
+  });
+
+  it('come as CSV and Parquet with the same rows', async () => {
+    const csv = await (await explore.get('/lots.csv?make=Toyota')).text();
+    const [row] = await lake(`select count(*) as lots ${OFFERS} and m.manufacturer_name = 'Toyota'`);
+    expect(csv.trim().split('\r\n')).toHaveLength(Number(row?.lots) + 1);
+    const parquet = Buffer.from(await (await explore.get('/lots.parquet?make=Toyota')).arrayBuffer());
+    expect([parquet.subarray(0, 4).toString(), parquet.subarray(-4).toString()]).toEqual(['PAR1', 'PAR1']);
+  });
+
+  it('say which field is not a number, and leave it out', async () => {
+    const page = await explore.text('/?make=Toyota&year_from=many');
+    expect(page).toContain('Year from is not a number');
+    expect(tally(page)).toBe(tally(await explore.text('/?make=Toyota')));
+  });
+});
+
+describe('finding a car', () => {
+  const to = async (q: string): Promise<string | null> =>
+    (await explore.get(`/find?${new URLSearchParams({ q })}`)).headers.get('location');
+
+  it('takes a VIN, its end, a lot number, and a mistyped VIN or lot number', async () => {
+    const [car] = await lake(
+      "select v.vehicle_id, v.vin, l.lot from vin_facts v join lots l using (vehicle_id) where length(v.vin) = 17 and v.vin not like '%0%' order by v.vehicle_id limit 1",
+    );
+    const [vin, lot, page] = [String(car?.vin), String(car?.lot), `/car/${car?.vehicle_id}`];
+    for (const text of [vin, vin.toLowerCase(), ` ${vin} `, vin.slice(-8), lot])
+      expect(await to(text), text).toBe(page);
+    const mistyped = [
+      `${vin.slice(0, 12)}${vin[12] === '9' ? '8' : '9'}${vin.slice(13)}`,
+      `${vin.slice(0, 3)}${vin[4]}${vin[3]}${vin.slice(5)}`,
+      vin.slice(0, 16),
+      `${lot.slice(0, -1)}${lot.endsWith('9') ? '8' : '9'}`,
+    ];
+    for (const text of mistyped) {
+      const answer = await explore.get(`/find?q=${text}`);
+      const found = answer.status === 303 ? answer.headers.get('location') : await answer.text();
+      // A lot number that differs in one digit may be that of another car.
+      if (text.length > 10) expect(found, text).toContain(page);
+    }
+  });
+
+  it('takes make, model and year, also mistyped', async () => {
+    expect(await to('toyota camry 2018')).toBe('/?make=Toyota&model=Camry&year_from=2018&year_to=2018');
+    expect(await to('2018 toyta camri')).toBe('/?make=Toyota&model=Camry&year_from=2018&year_to=2018');
+    expect(await to('Camry')).toBe('/?make=Toyota&model=Camry');
+    expect(await to('hond')).toBe('/?make=Honda');
+    expect(await (await explore.get('/find?q=zzzzqqq')).text()).toContain('Nothing found');
+  });
+});
+
+describe('pages', () => {
+  it('of every table and mart show rows, columns and lineage', async () => {
+    const catalog = (await (await explore.get('/catalog.json')).json()) as Record<string, string[]>;
+    const text = await explore.text('/tables');
+    for (const [name, columns] of Object.entries(catalog)) {
+      const path = text.match(new RegExp(`/(?:table|mart)s/${name}\\.html`))?.[0];
+      const page = await explore.text(`${path}`);
+      expect(page, name).not.toContain('role="alert"');
+      for (const column of columns) expect(page).toContain(`id="c-${column}"`);
+      expect(page).toContain('class="lineage"');
+    }
+  });
+
+  it('pivot a mart as an aggregate by hand does', async () => {
+    const page = await explore.text('/marts/sales.html?by=domain_name&across=outcome&measure=count');
+    const [row] = await lake(
+      "select count(*) as n from sales where domain_name = 'iaai_com' and outcome = 'sold'",
+    );
+    const line = /iaai_com<\/th>(.*?)<\/tr>/.exec(page)?.[1] ?? '';
+    expect(line).toContain(`>${Number(row?.n).toLocaleString('en')}<`);
+    expect(await explore.text('/marts/sales.html?by=domain_name&where=nonsense')).toContain('role="alert"');
+  });
+
+  it('of a car have its lots, its estimate and its timeline', async () => {
+    const [car] = await lake(
+      'select e.vehicle_id, e.estimate, e.lot_id from price_estimates e where e.is_offered and e.estimate is not null order by e.lot_id limit 1',
+    );
+    const page = await explore.text(`/car/${car?.vehicle_id}`);
+    expect(page).toContain(Number(car?.estimate).toLocaleString('en'));
+    for (const id of ['lots', 'estimate', 'prices', 'odometer', 'timeline', 'pictures'])
+      expect(page).toContain(`<section id="${id}"`);
+    expect(page).not.toContain('role="alert"');
+    expect((await explore.get('/car/999999999999')).status).toBe(404);
+  });
+
+  it('compare up to four of each kind', async () => {
+    for (const [kind, one, other] of [
+      ['make', 'Toyota', 'Honda'],
+      ['model', 'Toyota Camry', 'honda civc'],
+      ['place', 'TX', 'CA'],
+      ['damage', 'front', 'rear'],
+      ['title', 'salvage', 'clean'],
+      ['seller', 'x', 'y'],
+      ['branch', 'x', 'y'],
+    ]) {
+      const page = await explore.text(
+        `/compare?${new URLSearchParams([
+          ['kind', `${kind}`],
+          ['of', `${one}`],
+          ['of', `${other}`],
+        ])}`,
+      );
+      expect(page, kind).not.toContain('role="alert"');
+      expect(page.match(/Its lots/g), kind).toHaveLength(2);
+    }
+    const [row] = await lake(`select count(*) as lots ${OFFERS} and m.manufacturer_name = 'Toyota'`);
+    expect(await explore.text('/compare?kind=make&of=Toyota')).toContain(
+      `>${Number(row?.lots).toLocaleString('en')}<`,
+    );
+  });
+
+  it('end a query whose reader is gone', async () => {
+    const leaving = new AbortController();
+    const q = 'select count(*) from range(200000) a, range(200000) b where (a.range * b.range) % 7 = 3';
+    const asked = explore
+      .get(`/sql?${new URLSearchParams({ q })}`, { signal: leaving.signal })
+      .then((answer) => answer.text());
+    setTimeout(() => leaving.abort(), 300);
+    await expect(asked).rejects.toThrow();
+    const before = process.cpuUsage();
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const { user } = process.cpuUsage(before);
+    expect(user).toBeLessThan(500_000);
+  });
+});
+
+it('texts of the feed with markup are text on every page', async () => {
+  const other = temporaryFolder();
+  const markup = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
+  /** Puts markup behind every text of a record that is a name and no date, number, key or address. */
+  const spoil = (value: unknown, key = ''): unknown => {
+    if (Array.isArray(value)) return value.map((each) => spoil(each, key));
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, spoil(inner, name)]));
+    const isName = /(name|title|note|description|label|raw|notes|clarification|number|line|lot)$/.test(key);
+    return typeof value === 'string' && isName && !/_key$/.test(key) ? `${value}${markup}` : value;
+  };
+  await nightOf(
+    other.path,
+    recordsOf(createWorld({ vehicles: 60 })).map((record) => spoil(record)),
+    clock,
+  );
+  const spoilt = await openExplore(other.path);
+  try {
+    const list = await spoilt.text('/');
+    const cars = await spoilt.text('/sql?q=select+distinct+vehicle_id+from+lots+limit+60');
+    const ids = [...cars.matchAll(/<th scope="row">(\d+)</g)].map(([, id]) => id);
+    expect(ids.length).toBeGreaterThan(20);
+    const pages = [
+      list,
+      ...(await Promise.all(
+        [
+          '/tables',
+          '/runs',
+          '/searches',
+          '/report',
+          '/sql?q=from+lots',
+          '/sql?q=from+vehicles',
+          '/tables/lots.html?facts=1',
+          '/marts/lots_on_offer.html?by=seller_name',
+          `/?${new URLSearchParams({ make: markup, seller: markup })}`,
+          `/compare?${new URLSearchParams({ kind: 'make', of: markup })}`,
+          `/searches?${new URLSearchParams({ make: markup })}`,
+        ].map(spoilt.text),
+      )),
+    ];
+    for (const id of ids) pages.push(await spoilt.text(`/car/${id}`));
+    const all = pages.join('\n');
+    expect(all).toContain('&lt;script&gt;alert(1)');
+    expect(all).not.toMatch(/<script>alert|<img src=x/);
+  } finally {
+    await spoilt.close();
+    other.remove();
+  }
+});
+
+it('two readers see whole pages while a night publishes, then the new snapshot', async () => {
+  let isOver = false;
+  const stamps = new Set<string>();
+  const reader = async (paths: readonly string[]): Promise<number> => {
+    let pages = 0;
+    while (!isOver)
+      for (const path of paths) {
+        const page = await explore.text(path);
+        expect(page, path).toContain('</html>');
+        expect(page, path).not.toContain('role="alert"');
+        stamps.add(/Snapshot (\S+?)"/.exec(page)?.[1] ?? '');
+        pages++;
+      }
+    return pages;
+  };
+  const car = (await explore.text('/')).match(/\/car\/\d+/)?.[0] ?? '';
+  const readers = [
+    reader(['/', car, '/compare?kind=make&of=Toyota']),
+    reader(['/?make=Toyota', '/sql?q=from+sales', '/marts/sales.html?by=outcome']),
+  ];
+  await night(folder.path, { vehicles: 1500, clock: new Date('2026-11-21T04:00:00Z') });
+  await expect.poll(() => stamps.size, { timeout: 20_000 }).toBe(2);
+  isOver = true;
+  const read = await Promise.all(readers);
+  expect(Math.min(...read)).toBeGreaterThan(3);
+  const [row] = await lake(`select count(*) as lots ${OFFERS}`);
+  expect(tally(await explore.text('/'))).toBe(row?.lots);
+});

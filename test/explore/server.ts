@@ -1,0 +1,49 @@
+import { type ExploreOptions, startExplore } from '../../src/ask/explore/serve.js';
+import { configFor } from '../pipelines/support.js';
+
+/** An explorer over an output folder, with the cookie of a reader who opened its address. */
+export interface Opened {
+  readonly origin: string;
+  /** The address that the command prints. */
+  readonly url: string;
+  readonly cookie: string;
+  /** Requests a path as the reader. */
+  get(path: string, init?: RequestInit): Promise<Response>;
+  /** The text of a page that must be there. */
+  text(path: string): Promise<string>;
+  /** Sends a form of the page itself. */
+  send(path: string, fields: Readonly<Record<string, string>>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** Starts an explorer and opens it. */
+export async function openExplore(
+  output: string,
+  folders: Partial<ExploreOptions['folders']> = {},
+): Promise<Opened> {
+  const config = configFor('http://127.0.0.1:9/api', output);
+  const server = await startExplore({
+    config,
+    port: 0,
+    folders: { models: undefined, queries: undefined, ...folders },
+  });
+  const { origin } = new URL(server.url);
+  const first = await fetch(server.url, { redirect: 'manual' });
+  const cookie = first.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const get: Opened['get'] = (path, init = {}) =>
+    fetch(`${origin}${path}`, { redirect: 'manual', ...init, headers: { cookie, ...init.headers } });
+  return {
+    origin,
+    url: server.url,
+    cookie,
+    get,
+    text: async (path) => {
+      const answer = await get(path);
+      if (answer.status !== 200) throw new TypeError(`${path}: ${answer.status}`);
+      return answer.text();
+    },
+    send: (path, fields) =>
+      get(path, { method: 'POST', body: new URLSearchParams(fields), headers: { origin } }),
+    close: server.close,
+  };
+}

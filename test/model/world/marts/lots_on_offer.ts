@@ -1,0 +1,107 @@
+import type { MartRow, WorldNight } from '../night.js';
+import { names } from './sales.js';
+
+const trimmed = (value: unknown): string | null => (typeof value === 'string' ? value.trim() : null);
+
+/** Rows of a mart by lot; other tests check what they hold. */
+async function byLot(night: WorldNight, mart: string): Promise<ReadonlyMap<number, MartRow>> {
+  return new Map((await night.rows(mart)).map((row) => [Number(row.lot_id), row]));
+}
+
+/** The name of a thing that the feed gives as an object, or as its name alone. */
+const nameOf = (given: { readonly name?: string } | string | null | undefined): string | null =>
+  (typeof given === 'string' ? given : given?.name) ?? null;
+
+function linkOf(domain: number, lot: string | null, external: unknown): string | null {
+  if (domain === 1 && /^\d+~[A-Z]+$/.test(String(external)))
+    return `https://www.iaai.com/VehicleDetail/${external}`;
+  if (!/^\d+$/.test(String(lot))) return null;
+  return domain === 3
+    ? `https://www.copart.com/lot/${lot}`
+    : domain === 12
+      ? `https://fem.encar.com/cars/detail/${lot}`
+      : null;
+}
+
+function doubtOf(row: MartRow): string | null {
+  if (row.estimate === null) return null;
+  if (row.is_currency_known === false) return 'the currency of the lot is not known';
+  if (row.interval_reason !== null) return 'too few prices of this class for an interval';
+  return row.is_unreliable === true ? 'such estimates are often far off' : null;
+}
+
+/** What is unusual about the price asked, or else about the bid. */
+function unusual(row: MartRow, asked: number | null, bid: number | null): string | null {
+  const ends = [row.low_80, row.low_50, row.high_50, row.high_80].map((end) =>
+    end === null ? null : Number(end),
+  );
+  const [low80 = null, low50 = null, high50 = null, high80 = null] = ends;
+  if (low80 === null || low50 === null || high50 === null || high80 === null) return null;
+  const said = row.market === 'asking' ? 'asks' : 'Buy Now';
+  if (asked !== null && asked < low50)
+    return `${said} below ${asked < low80 ? '9 in 10' : '3 in 4'} of such prices`;
+  if (bid !== null && bid > high50) return `bid above ${bid > high80 ? '9 in 10' : '3 in 4'} of such prices`;
+  return null;
+}
+
+export async function rows(night: WorldNight): Promise<MartRow[]> {
+  const [groups, readings, odds] = await Promise.all(
+    ['lot_groups', 'odometer_readings', 'sell_through_odds'].map((mart) => byLot(night, mart)),
+  );
+  const { manufacturer, model } = names(night);
+  const nameIn = (known: ReadonlyMap<number, string>, id: number | undefined): string | null =>
+    (id === undefined ? undefined : known.get(id)) ?? null;
+  const offered = (await night.rows('price_estimates')).filter((row) => row.is_offered === true);
+  return offered.map((row): MartRow => {
+    const id = Number(row.lot_id);
+    const lot = night.lots.get(id);
+    const [group, next] = [groups?.get(id), odds?.get(id)];
+    if (lot === undefined || group === undefined) throw new TypeError(`no lot ${id}`);
+    const { raw, vehicle } = lot;
+    const number = trimmed(raw.lot);
+    const bid = raw.bid || null;
+    const asked = row.market === 'asking' ? row.price : row.buy_now;
+    const weak = doubtOf(row);
+    const isLow =
+      weak === null && asked !== null && row.low_50 !== null && Number(asked) < Number(row.low_50);
+    return {
+      lot_id: id,
+      vehicle_id: vehicle.id,
+      vin: vehicle.vin ?? null,
+      domain_id: raw.domain.id,
+      domain_name: raw.domain.name ?? null,
+      lot: number,
+      link: linkOf(raw.domain.id, number, raw.external_id),
+      year: vehicle.year ?? null,
+      manufacturer_id: vehicle.manufacturer?.id ?? null,
+      manufacturer_name: nameIn(manufacturer, vehicle.manufacturer?.id),
+      model_id: vehicle.model?.id ?? null,
+      model_name: nameIn(model, vehicle.model?.id),
+      odometer_km: readings?.get(id)?.odometer_km ?? null,
+      damage_main_group: group.damage_main_group ?? null,
+      damage_main_name: nameOf(raw.damage?.main),
+      title_brand: group.title_brand ?? null,
+      title_name: nameOf(raw.title),
+      country_code: group.country_code ?? null,
+      state_code: group.state_code === 'unknown' ? null : (group.state_code ?? null),
+      city_name: nameOf(raw.location?.city),
+      branch_name: nameOf(raw.selling_branch),
+      seller_name: nameOf(raw.seller),
+      seller_group: group.seller_group ?? null,
+      market: row.market ?? null,
+      sale_date: next?.sale_date ?? null,
+      currency: row.currency ?? null,
+      bid,
+      buy_now: asked ?? null,
+      estimate: row.estimate ?? null,
+      low_80: row.low_80 ?? null,
+      low_50: row.low_50 ?? null,
+      high_50: row.high_50 ?? null,
+      high_80: row.high_80 ?? null,
+      weak,
+      deviations: isLow ? Math.log(Number(row.estimate) / Number(asked)) / Number(row.log_deviation) : null,
+      stands_out: weak === null ? unusual(row, asked === null ? null : Number(asked), bid) : null,
+      sell_probability: next?.sell_probability ?? null,
+    };
+  });
+}
