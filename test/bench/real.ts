@@ -60,7 +60,7 @@ const steps: readonly Step[] = [
   { name: 'rebuild, carrying over the first night', args: ['run', 'rebuild'], at: 26 },
   { name: 'night without a change', args: nightly, at: 48, night: 'changed' },
   { name: 'report', args: ['report'], at: 49 },
-  { name: 'docs', args: ['docs'], at: 49 },
+  { name: 'pages as files', args: ['explore', '--export', 'pages'], at: 49 },
   { name: 'export of lots', args: ['export', 'lots', '--to', 'lots'], at: 49 },
   { name: 'cold query', args: ['query', 'select count(*) from lots where archived'], at: 49 },
   {

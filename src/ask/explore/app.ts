@@ -18,9 +18,9 @@ import { carPage } from './car.js';
 import { comparePage } from './compare.js';
 import { searchIn } from './filters.js';
 import { asMeant, findPage, listOf, placeOf } from './find.js';
-import { type Page, problem, sendPage } from './page.js';
+import { LINKS, type Page, problem, sendPage } from './page.js';
 import { runsPage } from './runs.js';
-import { type Folders, saveSearch, searchesPage } from './searches.js';
+import { type Folders, saveSearch, searchesPage, watchQuery } from './searches.js';
 import type { Follower, Shown } from './shown.js';
 import { NAME, savedQuery, sqlPage } from './sql.js';
 import { tablePage, tablesPage } from './tables.js';
@@ -139,7 +139,7 @@ export function appOf(
   app.get('/report', (c) =>
     withShown(c, async ({ id }) => {
       if (!reports.has(id)) reports.clear();
-      const text = reports.get(id) ?? readPage(config);
+      const text = reports.get(id) ?? readPage(config, LINKS);
       reports.set(id, text);
       // The report names what it may load itself.
       c.header('content-security-policy', "frame-ancestors 'none'; base-uri 'none'");
@@ -154,10 +154,11 @@ export function appOf(
   });
 
   app.post('/searches', async (c) => {
-    const { name = '', search = '' } = await fields(c);
+    const { name = '', search, sql = '' } = await fields(c);
     const folder = needed(folders.models);
     return withShown(c, async (shown) => {
-      await saveSearch(shown, folder, name, searchIn(Object.fromEntries(new URLSearchParams(search))));
+      if (search === undefined) await watchQuery(shown, folder, name, sql);
+      else await saveSearch(shown, folder, name, searchIn(Object.fromEntries(new URLSearchParams(search))));
       return c.redirect('/searches', 303);
     });
   });

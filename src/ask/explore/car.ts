@@ -95,7 +95,7 @@ async function* restOf(
     .slice(0, VALUED)
     .map(({ lot_id }) => ({ lot_id, vehicle_id: id }));
   const values = await valuesOf(connection, wanted);
-  yield valuePart(values);
+  yield valuePart(id, values);
   const timeline = await rows(connection, `from vehicle_timeline where vehicle_id = ${id} order by place`);
   yield section(
     'prices',
@@ -103,7 +103,12 @@ async function* restOf(
     'What was bid, asked and paid, in the order of time, and the estimate with the interval that holds 80 % of such prices.',
     [amountsOf(timeline, values), rowsLink(`from prices where vehicle_id = ${id} order by sale_date`)],
   );
-  yield section('odometer', 'Odometer', '', [readingsOf(timeline)]);
+  yield section('odometer', 'Odometer', '', [
+    readingsOf(timeline),
+    rowsLink(
+      `select occurred_local, event, odometer_km, odometer_rollback, evidence_table, evidence_id from vehicle_timeline where vehicle_id = ${id} and odometer_km is not null order by place`,
+    ),
+  ]);
   yield section('timeline', 'Timeline', '', [
     timelinePart(timeline),
     rowsLink(`from vehicle_timeline where vehicle_id = ${id} order by place`),
@@ -115,7 +120,7 @@ async function* restOf(
   yield picturesPart(id, await about('explore/images'), pictures);
 }
 
-function valuePart(values: readonly Value[]): Html {
+function valuePart(id: number, values: readonly Value[]): Html {
   if (values.length === 0)
     return section(
       'estimate',
@@ -123,11 +128,8 @@ function valuePart(values: readonly Value[]): Html {
       '',
       html`<p class="words">The lake has no price or offer of this car, so there is no estimate.</p>`,
     );
-  return section(
-    'estimate',
-    'Estimate',
-    '',
-    values.map(
+  return section('estimate', 'Estimate', '', [
+    ...values.map(
       (
         value,
         i,
@@ -135,7 +137,8 @@ function valuePart(values: readonly Value[]): Html {
 ${value.note !== null && html`<p class="note">${value.note}</p>`}${value.rollbacks.map((each) => html`<p class="alarm">Odometer rolled back: ${count(each.km)} km on ${printable(each.read_on)}, after ${count(each.highest_km)} km.</p>`)}
 <div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>Sales most like it</h3>${alike(value)}</div></div></details>`,
     ),
-  );
+    rowsLink(`from price_estimates where vehicle_id = ${id}`),
+  ]);
 }
 
 function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value): Html {

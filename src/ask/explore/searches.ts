@@ -6,6 +6,7 @@ import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
 import { count } from '../../base/config/printable.js';
+import { literal, rows } from '../../base/duck/session.js';
 import { readModels, readModelsOf } from '../../core/model/model-files.js';
 import { readableNames } from '../../core/model/own-models.js';
 import { readQuery } from '../../core/model/read-only.js';
@@ -67,38 +68,70 @@ const savedIn = (folder: string | undefined): string[] =>
     ? []
     : readModelsOf(folder).flatMap(({ name, watch }) => (watch ? [name] : []));
 
+/** The columns of a model with their descriptions. */
+type Columns = readonly (readonly [
+  name: string,
+  about: { readonly description: string; readonly unit?: string | undefined },
+])[];
+
+/** Saves the search of a form as a model of the user. Throws as {@link saveModel}. */
+export async function saveSearch(shown: Shown, folder: string, name: string, search: Search): Promise<void> {
+  const meant = asMeant(search, shown.names);
+  const described = readModels().find((model) => model.name === 'lots_on_offer')?.columns ?? {};
+  const columns: Columns = Object.entries(described).map(([column, { description, unit }]) => [
+    column,
+    { description, unit },
+  ]);
+  // A column that a later version adds is not described in the .yml, and is not read.
+  const listed = columns.map(([column]) => column).join(',\n  ');
+  const sql = `select\n  ${listed}\nfrom lots_on_offer\nwhere ${conditionOf(meant)}`;
+  await saveModel(shown, folder, name, { description: `Lots on offer: ${wordsOf(meant)}.`, sql, columns });
+}
+
+/** Saves a query as a watched model of the user. Its column lot_id says which rows are the same. Throws as {@link saveModel}. */
+export async function watchQuery(shown: Shown, folder: string, name: string, sql: string): Promise<void> {
+  const { select } = await readQuery(shown.connection, sql);
+  const found = await rows(shown.connection, `describe from query(${literal(select)})`);
+  const columns: Columns = found.map(({ column_name }) => [
+    String(column_name),
+    { description: 'Column of the query.' },
+  ]);
+  if (!columns.some(([column]) => column === 'lot_id'))
+    throw new LotlakeError('QUERY_PLACE', 'a watched query needs the column lot_id', {
+      outcome: 'usage',
+      hint: 'it says which rows are the same as the night before; select it',
+    });
+  await saveModel(shown, folder, name, {
+    description: 'A query that is watched.',
+    sql: select.trim().replace(/;$/, ''),
+    columns,
+  });
+}
+
 /**
- * Saves a search as a model of the user, `<name>.sql` and `<name>.yml`. The next run computes it. Throws QUERY_PLACE for a
- * name that cannot be one or is taken.
+ * Saves a watched model, `<name>.sql` and `<name>.yml`. The next run computes it. Throws QUERY_PLACE for a name that cannot be
+ * one or is taken, and QUERY_FAILED for SQL that does more than read.
  */
-export async function saveSearch(
-  { connection, names }: Shown,
+async function saveModel(
+  { connection }: Shown,
   folder: string,
   name: string,
-  search: Search,
+  {
+    description,
+    sql,
+    columns,
+  }: { readonly description: string; readonly sql: string; readonly columns: Columns },
 ): Promise<void> {
   const taken = existsSync(join(folder, `${name}.sql`)) || readableNames().has(name);
   if (!NAME.test(name) || taken)
     throw new LotlakeError(
       'QUERY_PLACE',
       taken ? `there is a model ${name} already` : `${name} cannot be the name of a search`,
-      {
-        outcome: 'usage',
-        hint: 'give a name of its own, of the letters a to z, digits and _',
-      },
+      { outcome: 'usage', hint: 'give a name of its own, of the letters a to z, digits and _' },
     );
-  const meant = asMeant(search, names);
-  const described = readModels().find((model) => model.name === 'lots_on_offer')?.columns ?? {};
-  const columns = Object.entries(described).map(([column, { description, unit }]) => [
-    column,
-    { description, unit },
-  ]);
-  // A column that a later version adds is not described in the .yml, and is not read.
-  const listed = Object.keys(described).join(',\n  ');
-  const sql = `select\n  ${listed}\nfrom lots_on_offer\nwhere ${conditionOf(meant)}\n`;
   await readQuery(connection, sql);
   const about = {
-    description: `Lots on offer: ${wordsOf(meant)}.`,
+    description,
     watch: true,
     grain: 'one row a lot',
     key: ['lot_id'],
@@ -106,5 +139,5 @@ export async function saveSearch(
   };
   makeFolder(ownNamed(folder));
   writeNew(ownNamed(join(folder, `${name}.yml`)), dump(about, { skipInvalid: true, lineWidth: 120 }));
-  writeNew(ownNamed(join(folder, `${name}.sql`)), sql);
+  writeNew(ownNamed(join(folder, `${name}.sql`)), `${sql}\n`);
 }

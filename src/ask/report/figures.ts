@@ -7,7 +7,7 @@ import type { Drawing } from './draw.js';
 import { AXES, dateOf, fill, unique } from './format.js';
 import { overTime } from './line-charts.js';
 import { dotMap, placesOf } from './map.js';
-import { numbersTable } from './numbers-table.js';
+import { type Links, numbersTable } from './numbers-table.js';
 import { againstEstimate } from './point-chart.js';
 import { bars, ranges } from './row-charts.js';
 import { type ChartSpec, type FigureSpec, type SectionSpec, spec, specQueries } from './spec.js';
@@ -43,11 +43,12 @@ export interface Section {
 /**
  * The sections of the report. What is not known yet comes last in a section, a line for each reason.
  * @param facts values that notes quote
+ * @param links where cells lead to; to the sources by default
  */
-export const sectionsOf = (answers: Answers, facts: Row): Section[] =>
+export const sectionsOf = (answers: Answers, facts: Row, links?: Links): Section[] =>
   spec.sections.map((section) => {
     const { id, title, lead } = section;
-    const blocks = blocksOf(section, answers, facts);
+    const blocks = blocksOf(section, answers, facts, links);
     const unknown = blocks.filter(({ part }) => part === undefined);
     const words = unique(unknown.flatMap((block) => block.words ?? []));
     if (unknown.length === blocks.length) return { id, title, part: undefined, words };
@@ -70,18 +71,23 @@ interface Block {
 }
 
 /** The figures of a section. With `each` they are repeated for each of its rows, folded but for the first. */
-function blocksOf({ title, figures, each }: SectionSpec, answers: Answers, facts: Row): Block[] {
+function blocksOf(
+  { title, figures, each }: SectionSpec,
+  answers: Answers,
+  facts: Row,
+  links: Links | undefined,
+): Block[] {
   const rowsOf = (query: string, level: string | undefined): readonly Row[] =>
     (answers.get(query) ?? []).filter((row) => level === undefined || row.level === level);
   if (each === undefined)
-    return figures.map((figure) => figureOf(figure, rowsOf(figure.query, figure.level), facts));
+    return figures.map((figure) => figureOf(figure, rowsOf(figure.query, figure.level), facts, links));
   const found = rowsOf(each.query, each.level);
   if (found.length === 0) return [{ title, words: each.none }];
   return found.map((row, i) => {
     const isSame = (other: Row): boolean => other[each.column] === row[each.column];
     const parts = figures.map(({ chart, ...figure }) => {
       const repeated = { ...figure, chart: chart && { ...chart, id: `${chart.id}-${i + 1}` } };
-      const block = figureOf(repeated, rowsOf(figure.query, figure.level).filter(isSame), facts);
+      const block = figureOf(repeated, rowsOf(figure.query, figure.level).filter(isSame), facts, links);
       return block.part ?? html`<p class="words">${block.title}: ${block.words}</p>`;
     });
     const part = html`<details class="each" ${i === 0 ? 'open' : ''}><summary>${fill(each.title, row)}</summary><div>${parts}</div></details>`;
@@ -90,7 +96,7 @@ function blocksOf({ title, figures, each }: SectionSpec, answers: Answers, facts
 }
 
 /** A chart with its numbers, or the words that say why there is none. Without a chart the numbers are not folded. */
-function figureOf(figure: FigureSpec, found: readonly Row[], facts: Row): Block {
+function figureOf(figure: FigureSpec, found: readonly Row[], facts: Row, links: Links | undefined): Block {
   const { title, chart } = figure;
   const all = found.map((row) => withTexts(row, chart));
   const rows = chart?.kind === 'map' ? placesOf(all) : all;
@@ -104,7 +110,7 @@ function figureOf(figure: FigureSpec, found: readonly Row[], facts: Row): Block 
 <figure><figcaption><h3>${title}</h3>${note !== undefined && html`<p>${fill(note, facts)}</p>`}</figcaption>
 ${drawn ?? '\n'}
 ${words !== undefined && html`<p class="words">${words}</p>`}
-${hasNumbers && numbersOf(figure, rows, drawn !== undefined)}
+${hasNumbers && numbersOf(figure, rows, drawn !== undefined, links)}
 </figure>`;
   return { title, part };
 }
@@ -141,11 +147,12 @@ function numbersOf(
   { numbers, folded, newest_first }: FigureSpec,
   rows: readonly Row[],
   isBehind: boolean,
+  links: Links | undefined,
 ): Html {
   const shown = newest_first
     ? rows.toSorted((a, b) => dateOf(b.moment).getTime() - dateOf(a.moment).getTime())
     : rows;
-  const table = numbersTable(numbers, shown);
+  const table = numbersTable(numbers, shown, links);
   if (!isBehind && !folded) return table;
   const summary = isBehind ? 'The numbers behind it' : 'Show the numbers';
   return html`<details><summary>${summary}</summary>${table}</details>`;

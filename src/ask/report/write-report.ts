@@ -20,6 +20,7 @@ import { readWatched, type Watched } from '../query/watched.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
 import { changesOf, readAnswers, type Section, sectionsOf } from './figures.js';
 import { day, fill, instant, list, money, percent, source, unique } from './format.js';
+import type { Links } from './numbers-table.js';
 import { spec, specQueries } from './spec.js';
 import { watchedList } from './watched-part.js';
 
@@ -48,8 +49,11 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
   return to;
 }
 
-/** Makes one HTML document of the published snapshot and the headline of the snapshot before it. */
-export function readPage(config: Config): Promise<string> {
+/**
+ * Makes one HTML document of the published snapshot and the headline of the snapshot before it.
+ * @param links where the cells of tables lead to; to the sources by default
+ */
+export function readPage(config: Config, links?: Links): Promise<string> {
   let tables: readonly string[] = [];
   const named = async (connection: DuckDBConnection) => {
     const read = await tablesOf(
@@ -71,7 +75,7 @@ export function readPage(config: Config): Promise<string> {
     const standing = await readStanding(connection, layoutOf(config.output), manifest);
     const watched = await readWatched(config);
     const answers = await readAnswers(connection);
-    const sections = sectionsOf(answers, facts);
+    const sections = sectionsOf(answers, facts, links);
     const unknown = sections.filter(({ part }) => part === undefined);
     const known = sections.filter(({ part }) => part !== undefined);
     const first = known.filter(({ id }) => id === FIRST);
@@ -97,7 +101,7 @@ export function readPage(config: Config): Promise<string> {
       changes: changesOf(answers),
       contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
       tiles: headlineTiles(headline, before),
-      first: [...first.map(({ part }) => part), watched.length > 0 && watchedPart(watched)],
+      first: [...first.map(({ part }) => part), watched.length > 0 && watchedPart(watched, links)],
       sections: later.map(({ part }) => part),
       unknown: unknown.length > 0 && unknownPart(unknown, facts),
       reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
@@ -117,9 +121,9 @@ function ownModels(manifest: Manifest): Html | false {
 }
 
 /** What is new in each watched search, and what left it. */
-const watchedPart = (watched: readonly Watched[]): Html => html`
+const watchedPart = (watched: readonly Watched[], links: Links | undefined): Html => html`
 <section id="watched"><header><h2>Watched searches</h2><p>What each search finds that it did not find the night before, and what left.</p></header>
-${watched.map((each) => html`<figure><figcaption><h3>${each.name}</h3><p>${each.description} ${counted(each.matches ?? 0, 'match', 'matches')}.</p></figcaption>${watchedList(each)}</figure>`)}</section>`;
+${watched.map((each) => html`<figure><figcaption><h3>${each.name}</h3><p>${each.description} ${counted(each.matches ?? 0, 'match', 'matches')}.</p></figcaption>${watchedList(each, links)}</figure>`)}</section>`;
 
 /** What no section can show yet, a line each, and since when it is watched. */
 function unknownPart(sections: readonly Section[], { observed_auctions }: Row): Html {
