@@ -167,7 +167,9 @@ it('saves only new files of plain names in its own folders', async () => {
     ).toBe(303);
     expect((await writing.send('/searches', { name: 'mine', search: 'make=Ford' })).status).toBe(400);
     expect((await writing.send('/sql', { name: 'mine', sql: 'from lots' })).status).toBe(303);
-    expect((await writing.send('/searches', { name: 'cheap', sql: 'select vehicle_id from lots' })).status).toBe(400);
+    expect(
+      (await writing.send('/searches', { name: 'cheap', sql: 'select vehicle_id from lots' })).status,
+    ).toBe(400);
     const cheap = 'select lot_id, bid from lots where bid < 500; -- cheap';
     expect((await writing.send('/searches', { name: 'cheap', sql: cheap })).status).toBe(303);
     expect(filesBelow(own.path).map((file) => file.slice(own.path.length))).toEqual([

@@ -32,6 +32,17 @@ function pointsOf(timeline: readonly Row[], column: 'amount' | 'odometer_km'): P
 
 const SPACE = { height: 260, marginLeft: 64, marginRight: 24, marginBottom: 32 } as const;
 
+/** The axis of time; a single day gets a month around it. */
+function timeAxis(points: readonly Point[], isNarrow: boolean) {
+  const times = points.map(({ at }) => at.getTime());
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const around = last - first < DAY ? 15 * DAY : 0;
+  const domain = [new Date(first - around), new Date(last + around)];
+  return { type: 'utc', label: null, ticks: isNarrow ? 3 : 6, nice: around === 0, domain } as const;
+}
+
+const DAY = 86_400_000;
+
 /** Amounts at auctions and asked for, by the currency of the estimate, with the newest estimate and its interval. */
 export function amountsOf(timeline: readonly Row[], values: readonly Value[]): Html {
   const [value] = values;
@@ -48,7 +59,7 @@ export function amountsOf(timeline: readonly Row[], values: readonly Value[]): H
     described,
     ({ hasTips, isNarrow }) => ({
       ...SPACE,
-      x: { type: 'utc', label: null, ticks: isNarrow ? 3 : 6, nice: true },
+      x: timeAxis(points, isNarrow),
       y: { label: String(currency ?? ''), zero: true, nice: true, tickFormat: count, ticks: 5 },
       marks: [
         Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1 }),
@@ -88,7 +99,7 @@ export function readingsOf(timeline: readonly Row[]): Html {
     described,
     ({ hasTips, isNarrow }) => ({
       ...SPACE,
-      x: { type: 'utc', label: null, ticks: isNarrow ? 3 : 6, nice: true },
+      x: timeAxis(points, isNarrow),
       y: { label: 'km', zero: true, nice: true, tickFormat: count, ticks: 5 },
       marks: [
         Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1 }),

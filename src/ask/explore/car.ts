@@ -133,7 +133,7 @@ function valuePart(id: number, values: readonly Value[]): Html {
       (
         value,
         i,
-      ) => html`<details${i === 0 ? ' open' : ''}><summary>${value.of}</summary>${estimateFacts(value)}
+      ) => html`<details${i === 0 ? ' open' : ''}><summary>${value.of.replace(/_com$/, '.com')}</summary>${estimateFacts(value)}
 ${value.note !== null && html`<p class="note">${value.note}</p>`}${value.rollbacks.map((each) => html`<p class="alarm">Odometer rolled back: ${count(each.km)} km on ${printable(each.read_on)}, after ${count(each.highest_km)} km.</p>`)}
 <div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>Sales most like it</h3>${alike(value)}</div></div></details>`,
     ),
@@ -153,7 +153,10 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value):
     ['Half of such prices', between(value.low_50, value.high_50)],
     ['80% of such prices', between(value.low_80, value.high_80)],
     ['Buy Now', value.buy_now === null ? '' : money(value.buy_now, currency)],
-    ['Price', value.price === null ? '' : money(value.price, currency)],
+    [
+      value.market === 'asking' ? 'Asking price' : 'Price',
+      value.price === null ? '' : money(value.price, currency),
+    ],
     [
       'Sells at its next auction',
       odds?.sell_probability
@@ -199,32 +202,43 @@ const alike = ({ comparable_sales: sales, currency }: Value): Html =>
         ]),
       );
 
-/** The events, a line each; the same line of several reports or lots stands once, with their number. */
+/** The events, a line each. What several lots or reports say of one day stands once, with their number. */
 function timelinePart(timeline: readonly Row[]): Html {
   const lines = new Map<
     string,
-    { readonly event: Row; readonly at: string; readonly facts: string; many: number }
+    {
+      readonly event: Row;
+      readonly at: string;
+      readonly facts: string;
+      readonly lots: Set<string>;
+      many: number;
+    }
   >();
   for (const event of timeline) {
-    const at = printable(
-      event.occurred_local ?? (event.occurred_at ? instant(event.occurred_at) : 'undated'),
-    ).replace('T', ' ');
+    const at =
+      event.occurred_local === null && event.occurred_at
+        ? instant(event.occurred_at)
+        : printable(event.occurred_local ?? 'undated');
     const isBack = event.odometer_rollback === true;
-    const facts = list(
-      [
-        event.lot === null ? '' : `lot ${printable(event.lot)}`,
-        event.amount === null ? '' : `${count(event.amount)} ${printable(event.currency)}`,
-        event.odometer_km === null ? '' : `${count(event.odometer_km)} km${isBack ? ', rolled back' : ''}`,
-        printable(event.description),
-      ].filter((part) => part !== ''),
-    );
-    const line = lines.get(`${at}|${event.event}|${facts}`);
-    if (line === undefined) lines.set(`${at}|${event.event}|${facts}`, { event, at, facts, many: 1 });
-    else line.many++;
+    const said = words(event.description).replace(`${words(event.event)}, `, '');
+    const facts = [
+      event.amount === null ? '' : `${count(event.amount)} ${printable(event.currency)}`,
+      event.odometer_km === null ? '' : `${count(event.odometer_km)} km${isBack ? ', rolled back' : ''}`,
+      said === words(event.event) ? '' : said,
+    ]
+      .filter((part) => part !== '')
+      .join(', ');
+    const key = JSON.stringify([at, event.event, facts]);
+    const line = lines.get(key) ?? { event, at, facts, lots: new Set(), many: 0 };
+    line.many++;
+    if (event.lot !== null) line.lots.add(printable(event.lot));
+    lines.set(key, line);
   }
+  const lotsIn = (lots: ReadonlySet<string>): string =>
+    lots.size === 0 ? '' : lots.size === 1 ? `, lot ${[...lots].join('')}` : `, ${lots.size} lots`;
   return html`<ol class="timeline">${[...lines.values()].map(
-    ({ event, at, facts, many }) =>
-      html`<li class="${event.odometer_rollback ? 'alarm' : ''}"><time>${at}</time> <b>${words(event.event)}</b> ${facts}${many > 1 && html` <span class="note">×${many}</span>`}</li>`,
+    ({ event, at, facts, lots, many }) =>
+      html`<li class="${event.odometer_rollback ? 'alarm' : ''}"><time>${at.replace(/(\d)T(\d)/, '$1 $2')}</time> <b>${words(event.event)}</b> ${facts}${lotsIn(lots)}${many > 1 && html` <span class="note">×${many}</span>`}</li>`,
   )}</ol>`;
 }
 
