@@ -37,9 +37,10 @@ export const explore = command({
       port: wholeNumber('--port', port ?? '0', 0, 65_535),
       folders,
     });
-    effects.out(
-      `Open ${server.url}\nThe address holds a secret that opens the lake for reading. Ctrl-C ends it.\n`,
-    );
+    print({ url: server.url }, () => [
+      `Open ${server.url}`,
+      'The address holds a secret that opens the lake for reading. Ctrl-C ends it.',
+    ]);
     if (!effects.signal.aborted) await once(effects.signal, 'abort');
     await server.close();
   },

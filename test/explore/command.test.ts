@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { CLI } from '../cli/support.js';
+import { smallLake } from '../docs/small-lake.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+const folder = temporaryFolder();
+beforeAll(() => smallLake(folder.path));
+afterAll(() => folder.remove());
+
+/** Starts the command and waits until it printed something or ended. */
+async function start(output: string, ...args: readonly string[]) {
+  const child = spawn(process.execPath, [CLI, 'explore', '--output', output, ...args], {
+    cwd: folder.path,
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (piece) => (out += piece));
+  child.stderr.on('data', (piece) => (err += piece));
+  const ended = once(child, 'close');
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  return { child, ended, printed: () => ({ out, err }) };
+}
+
+it('prints an address that opens, follows a signal, and leaves nothing open', async () => {
+  const { child, ended, printed } = await start(folder.path, '--json');
+  const { url } = JSON.parse(printed().out);
+  const first = await fetch(url, { redirect: 'manual' });
+  const cookie = first.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const page = await fetch(new URL('/', url), { headers: { cookie } });
+  expect(await page.text()).toContain('What is on offer');
+  child.kill('SIGINT');
+  expect(await ended).toEqual([0, null]);
+  await expect(fetch(url)).rejects.toThrow();
+});
+
+it('says that a port is taken, and that there is no lake', async () => {
+  const { child, ended, printed } = await start(folder.path, '--json');
+  const { port } = new URL(JSON.parse(printed().out).url);
+  const second = await start(folder.path, '--port', port);
+  expect(await second.ended).toEqual([1, null]);
+  expect(second.printed().err).toContain('EADDRINUSE');
+  const none = await start(`${folder.path}/none`);
+  await none.ended;
+  expect(none.printed().err).toContain('QUERY_NO_SNAPSHOT');
+  child.kill('SIGTERM');
+  await ended;
+});
