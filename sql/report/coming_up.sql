@@ -1,7 +1,7 @@
--- The auctions of the next seven days of lots with an estimate. First those whose Buy Now price lies lowest below the estimate,
--- in deviations of the estimate, if the estimate can be relied on; then the soonest.
+-- The auctions of the next seven days of lots with an estimate. First those whose Buy Now price lies below what three of four such
+-- lots bring, the lowest first, if the estimate can be relied on; then the soonest.
 select *, sale_date as moment
 from lots_on_offer
 where sale_date <= (select as_of from dim_settings) + interval 7 day and estimate > 0
-order by deviations desc nulls last, sale_date, lot_id
+order by case when prices_above > 0.75 then prices_above end desc nulls last, sale_date, lot_id
 limit 40

@@ -27,7 +27,7 @@ beforeAll(async () => {
   });
   // A car with an inspection shows every part.
   car =
-    /<th scope="row">(\d+)/.exec(
+    /<th scope="row"[^>]*>(\d+)/.exec(
       await explore.text(
         `/sql?${new URLSearchParams({ q: 'select vehicle_id from inspections join vehicle_timeline using (vehicle_id) group by all order by count(*) limit 1' })}`,
       ),

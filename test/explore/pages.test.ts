@@ -29,7 +29,8 @@ const tally = (page: string): number =>
 /** Lots on offer with their names, joined anew from tables and marts. */
 const OFFERS = `from price_estimates e join lots l using (lot_id) left join vehicle_facts f on f.vehicle_id = l.vehicle_id
   left join dim_manufacturers m on m.manufacturer_id = f.manufacturer_id left join dim_models n on n.model_id = f.model_id
-  where e.is_offered`;
+  left join sell_through_odds o on o.lot_id = e.lot_id
+  where e.is_offered and (e.market = 'asking' or o.lot_id is not null)`;
 
 describe('lists', () => {
   it.each([
@@ -45,10 +46,10 @@ describe('lists', () => {
     ['seller=insur', "l.seller_name ilike '%insur%'"],
     [
       'price=2000',
-      "coalesce(case when e.market = 'asking' then e.price else e.buy_now end, nullif(l.bid, 0)) <= 2000",
+      "(e.buy_now <= 2000 and e.buy_now > coalesce(l.bid, 0)) or (e.market = 'asking' and e.price <= 2000) or greatest(e.estimate, nullif(l.bid, 0)) <= 2000",
     ],
   ])('count what %s finds', async (query, where) => {
-    const [row] = await lake(`select count(*) as lots ${OFFERS} and ${where}`);
+    const [row] = await lake(`select count(*) as lots ${OFFERS} and (${where})`);
     expect(tally(await explore.text(`/?${query}`))).toBe(row?.lots);
   });
 
@@ -111,6 +112,9 @@ describe('finding a car', () => {
     expect(await to('2018 toyta camri')).toBe('/?make=Toyota&model=Camry&year_from=2018&year_to=2018');
     expect(await to('Camry')).toBe('/?make=Toyota&model=Camry');
     expect(await to('hond')).toBe('/?make=Honda');
+    expect(await to('texas honda civic')).toBe('/?make=Honda&model=Civic&state=TX');
+    expect(await to('civic honda TX hail')).toBe('/?make=Honda&model=Civic&state=TX&damage=hail');
+    expect(await to('salvage')).toBe('/?title=salvage');
     expect(await (await explore.get('/find?q=zzzzqqq')).text()).toContain('Nothing found');
   });
 });
@@ -151,24 +155,29 @@ describe('pages', () => {
   });
 
   it('compare up to four of each kind', async () => {
-    for (const [kind, one, other] of [
-      ['make', 'Toyota', 'Honda'],
-      ['model', 'Toyota Camry', 'honda civc'],
-      ['place', 'TX', 'CA'],
-      ['damage', 'front', 'rear'],
-      ['title', 'salvage', 'clean'],
-      ['seller', 'x', 'y'],
-      ['branch', 'x', 'y'],
-    ]) {
-      const page = await explore.text(
-        `/compare?${new URLSearchParams([
-          ['kind', `${kind}`],
-          ['of', `${one}`],
-          ['of', `${other}`],
-        ])}`,
-      );
+    const parties = await lake(
+      'select level, any_value(party_name) as name from offer_profiles group by all',
+    );
+    const partyOf = (kind: string): string => String(parties.find(({ level }) => level === kind)?.name);
+    for (const [kind, one, other, shown] of [
+      ['make', 'Toyota', 'honda', 'Toyota, Honda'],
+      ['model', 'Toyota Camry', 'Civic', 'Toyota Camry, Honda Civic'],
+      ['place', 'texas', 'CA', 'TX, CA'],
+      ['damage', 'front', 'rear', 'front, rear'],
+      ['title', 'salvage title', 'clean', 'salvage, clean'],
+      ['seller', partyOf('seller'), 'nobody at all', ''],
+      ['branch', partyOf('branch'), 'nowhere at all', ''],
+    ] as const) {
+      const query = new URLSearchParams([
+        ['kind', kind],
+        ['of', one],
+        ['of', other],
+      ]);
+      const page = await explore.text(`/compare?${query}`);
       expect(page, kind).not.toContain('role="alert"');
-      expect(page.match(/Its lots/g), kind).toHaveLength(2);
+      if (shown !== '') expect(page).toContain(`<h1>${shown}</h1>`);
+      expect(page.match(/Show its lots/g), kind).toHaveLength(shown === '' ? 1 : 2);
+      if (shown === '') expect(page).toContain(`The lake has no ${kind} like ${other}.`);
     }
     const [row] = await lake(`select count(*) as lots ${OFFERS} and m.manufacturer_name = 'Toyota'`);
     expect(await explore.text('/compare?kind=make&of=Toyota')).toContain(

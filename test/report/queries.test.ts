@@ -89,21 +89,22 @@ describe('the auctions of the next days', () => {
       'coming_up',
       `create table dim_settings as select timestamptz '2026-11-20' as as_of;
       create table given as from (values
-        (1, 2, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, null, 4900),
-        (2, 1, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, 7000, null),
-        (3, 3, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, null, 3900),
-        (4, 4, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, 100, 2000),
-        (5, 3, 5000, 4000, 4500, 5500, 6200, 0.2, null, true, null, 100),
+        (1, 2, 5000, 4000, 4500, 5500, 6200, 0.5, null, false, null, 4900),
+        (2, 1, 5000, 4000, 4500, 5500, 6200, 0.9, null, false, 7000, null),
+        (3, 3, 5000, 4000, 4500, 5500, 6200, 0.05, null, false, null, 3900),
+        (4, 4, 5000, 4000, 4500, 5500, 6200, 0.01, null, false, 100, 2000),
+        (5, 3, 5000, 4000, 4500, 5500, 6200, 0, null, true, null, 100),
         (6, 5, 5000, null, null, null, null, null, 'few_prices_in_band', false, null, 100),
-        (7, 6, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, 5600, null),
-        (8, 8, 5000, 4000, 4500, 5500, 6200, 0.2, null, false, null, 100)
-      ) as t(lot_id, days, estimate, low_80, low_50, high_50, high_80, log_deviation, interval_reason, is_unreliable, bid, buy_now);
+        (7, 6, 5000, 4000, 4500, 5500, 6200, 0.7, null, false, 5600, null),
+        (8, 8, 5000, 4000, 4500, 5500, 6200, 0, null, false, null, 100),
+        (9, 6, 5000, 4000, 4500, 5500, 6200, 0.01, null, false, 3000, 2000)
+      ) as t(lot_id, days, estimate, low_80, low_50, high_50, high_80, prices_below, interval_reason, is_unreliable, bid, buy_now);
       create table price_estimates as select *, 'USD' as currency, 'auction' as market, true as is_offered,
         true as is_currency_known, null::double as price, null::varchar as reason from given;
       create table lots as select lot_id, lot_id::varchar as lot, lot_id || '~US' as external_id, 1 as domain_id,
         'iaai_com' as domain_name, lot_id as vehicle_id, 'dallas' as location_city_name, null as selling_branch_name,
-        null as seller_name, 'Front' as damage_main_name, 'St - Salvage' as title_name, bid from given;
-      create table lot_groups as select lot_id, 'front' as damage_main_group, 'salvage' as title_brand, 'US' as country_code,
+        null as seller_name, 'Front' as damage_main_name, 'St - Salvage' as title_name, 'sale' as status_name, bid from given;
+      create table lot_groups as select lot_id, 'front' as damage_main_group, 'none' as damage_second_group, 'salvage' as title_brand, 'US' as country_code,
         'TX' as state_code, 'insurance' as seller_group from given;
       create table vehicles as select lot_id as vehicle_id, null as vin from given;
       create table vehicle_facts as select lot_id as vehicle_id, 2020 as year, 1 as manufacturer_id, 1 as model_id from given;
@@ -111,7 +112,7 @@ describe('the auctions of the next days', () => {
       create table dim_models as select 1 as model_id, 'Focus' as model_name;
       create table odometer_readings as select lot_id, 100.0 as odometer_km from given;
       create table sell_through_odds as select lot_id, timestamptz '2026-11-20' + to_days(days) as sale_date,
-        0.5 as sell_probability from given;
+        0.5 as sell_probability, 0.4 as sell_probability_low, 0.6 as sell_probability_high from given;
       create view lots_on_offer as ${packageFile('sql/models/market/lots_on_offer.sql')}`,
     );
     expect(found.map(({ lot_id, stands_out }) => [lot_id, stands_out])).toEqual([
@@ -122,6 +123,8 @@ describe('the auctions of the next days', () => {
       [5, null],
       [6, null],
       [7, 'bid above 3 in 4 of such prices'],
+      // a bid above it takes the Buy Now price away
+      [9, null],
     ]);
     expect(found.filter(({ weak }) => weak !== null).map(({ lot_id, weak }) => [lot_id, weak])).toEqual([
       [5, 'such estimates are often far off'],

@@ -2,7 +2,7 @@ with offered as (
     select
         *,
         case when market = 'asking' then price else buy_now end as asked,
-        if(market = 'asking', 'asks', 'Buy Now') as asks,
+        if(market = 'asking', 'asking price', 'Buy Now') as asks,
         case
             when estimate is null then null
             when not is_currency_known then 'the currency of the lot is not known'
@@ -20,6 +20,7 @@ select
     lots.domain_name,
     trim(lots.lot) as lot,
     page_of_lot(lots.domain_id, trim(lots.lot), lots.external_id) as link,
+    lots.status_name,
     facts.year,
     facts.manufacturer_id,
     manufacturer_names.manufacturer_name,
@@ -28,6 +29,7 @@ select
     readings.odometer_km,
     groups.damage_main_group,
     lots.damage_main_name,
+    groups.damage_second_group,
     groups.title_brand,
     lots.title_name,
     groups.country_code,
@@ -47,18 +49,21 @@ select
     estimates.high_50,
     estimates.high_80,
     estimates.weak,
+    -- a bid above it takes the Buy Now price away
     case
-        when estimates.weak is null and estimates.estimate > 0 and asked < estimates.low_50
-            then ln(estimates.estimate / asked) / estimates.log_deviation
-    end as deviations,
+        when estimates.weak is null and asked > coalesce(lots.bid, 0) then 1 - estimates.prices_below
+    end as prices_above,
     case
         when estimates.weak is not null then null
-        when asked < estimates.low_80 then asks || ' below 9 in 10 of such prices'
-        when asked < estimates.low_50 then asks || ' below 3 in 4 of such prices'
+        when asked > coalesce(lots.bid, 0) and estimates.prices_below < 0.1 then asks || ' below 9 in 10 of such prices'
+        when asked > coalesce(lots.bid, 0) and estimates.prices_below < 0.25 then asks || ' below 3 in 4 of such prices'
         when lots.bid > estimates.high_80 then 'bid above 9 in 10 of such prices'
         when lots.bid > estimates.high_50 then 'bid above 3 in 4 of such prices'
     end as stands_out,
-    odds.sell_probability
+    -- an interval of more than half of all chances says nothing
+    case
+        when odds.sell_probability_high - odds.sell_probability_low <= 0.5 then odds.sell_probability
+    end as sell_probability
 from offered as estimates
 inner join lots on lots.lot_id = estimates.lot_id
 inner join lot_groups as groups on groups.lot_id = estimates.lot_id
@@ -68,3 +73,5 @@ left join dim_manufacturers as manufacturer_names on manufacturer_names.manufact
 left join dim_models as model_names on model_names.model_id = facts.model_id
 left join odometer_readings as readings on readings.lot_id = estimates.lot_id
 left join sell_through_odds as odds on odds.lot_id = estimates.lot_id
+-- a lot that was sold without a known price, or replaced by another lot of the car, has no odds and is not offered
+where estimates.market = 'asking' or odds.lot_id is not null

@@ -56,7 +56,8 @@ known as (
         driver_4,
         driver_4_effect,
         driver_5,
-        driver_5_effect
+        driver_5_effect,
+        case when reason is null then prices_below end as prices_below
     from price_inputs as inputs
     left join fit.markets as markets on markets.market = inputs.market and markets.currency = inputs.currency
     left join fit.estimates as estimates on estimates.lot = inputs.lot_id and estimates.market = markets.number
@@ -106,6 +107,7 @@ select
     case when low_80 > 0 and high_80 > low_80 then ln(high_80 / low_80) / 2.563 end as log_deviation,
     case when buy_now_share is not null then buy_now end as buy_now,
     buy_now_share,
+    case when interval_reason is null then prices_below end as prices_below,
     place_factor,
     seller_factor,
     coalesce(comparable_prices, 0) as comparable_prices,

@@ -20,7 +20,7 @@ import { searchIn } from './filters.js';
 import { asMeant, findPage, listOf, placeOf } from './find.js';
 import { LINKS, type Page, problem, sendPage } from './page.js';
 import { runsPage } from './runs.js';
-import { type Folders, saveSearch, searchesPage, watchQuery } from './searches.js';
+import { type Folders, saveSearch, searchesPage, slugOf, watchQuery } from './searches.js';
 import type { Follower, Shown } from './shown.js';
 import { NAME, savedQuery, sqlPage } from './sql.js';
 import { tablePage, tablesPage } from './tables.js';
@@ -125,7 +125,7 @@ export function appOf(
       ),
     ),
   );
-  app.get('/runs', (c) => page(c, (shown) => runsPage(shown, config)));
+  app.get('/runs', (c) => page(c, (shown) => runsPage(shown, config, c.req.query('run'))));
   app.get('/searches', (c) =>
     page(c, (shown) => searchesPage(shown, config, folders, searchIn(c.req.query()))),
   );
@@ -143,7 +143,12 @@ export function appOf(
       reports.set(id, text);
       // The report names what it may load itself.
       c.header('content-security-policy', "frame-ancestors 'none'; base-uri 'none'");
-      return c.html(await text);
+      return c.html(
+        (await text).replace(
+          '<body>\n<header>',
+          '<body>\n<header><p class="meta"><a href="/">Back to the lake</a></p>',
+        ),
+      );
     }),
   );
   app.get('/assets/:name', (c) => {
@@ -154,7 +159,8 @@ export function appOf(
   });
 
   app.post('/searches', async (c) => {
-    const { name = '', search, sql = '' } = await fields(c);
+    const { name: given = '', search, sql = '' } = await fields(c);
+    const name = slugOf(given);
     const folder = needed(folders.models);
     return withShown(c, async (shown) => {
       if (search === undefined) await watchQuery(shown, folder, name, sql);
@@ -163,7 +169,8 @@ export function appOf(
     });
   });
   app.post('/sql', async (c) => {
-    const { name = '', sql = '' } = await fields(c);
+    const { name: given = '', sql = '' } = await fields(c);
+    const name = slugOf(given);
     const folder = needed(folders.queries);
     return withShown(c, async ({ connection }) => {
       await readQuery(connection, sql);

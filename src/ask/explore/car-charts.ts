@@ -30,7 +30,7 @@ function pointsOf(timeline: readonly Row[], column: 'amount' | 'odometer_km'): P
   });
 }
 
-const SPACE = { height: 260, marginLeft: 64, marginRight: 24, marginBottom: 32 } as const;
+const SPACE = { height: 260, marginLeft: 64, marginRight: 24, marginTop: 30, marginBottom: 32 } as const;
 
 /** The axis of time; a single day gets a month around it. */
 function timeAxis(points: readonly Point[], isNarrow: boolean) {
@@ -84,15 +84,26 @@ export function amountsOf(timeline: readonly Row[], values: readonly Value[]): H
   );
 }
 
-/** Readings of the odometer; those below an earlier one are marked. */
+/** Kilometres that a reading may lie below an earlier one and count as the same. */
+const TOLERATED = 1000;
+
+/** Readings of the odometer; those that lie well below an earlier one are marked. */
 export function readingsOf(timeline: readonly Row[]): Html {
   const points = pointsOf(timeline, 'odometer_km');
+  const values = points.map(({ value }) => value);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
   if (points.length === 0) return html`<p class="words">No reading of this car has a date.</p>`;
+  if (new Set(values).size === 1)
+    return html`<p class="words">${points.length === 1 ? 'One reading' : `${points.length} readings, all of`} ${count(most)} km: nothing to compare.</p>`;
   const back = points.filter(({ marked }) => marked);
+  const [first] = back;
+  const highest = Math.max(
+    ...points.filter(({ at }) => first !== undefined && at <= first.at).map(({ value }) => value),
+  );
   const words =
-    back.length === 0
-      ? 'No reading lies below an earlier one.'
-      : `Rolled back: ${back.map(({ text }) => text).join('; ')}.`;
+    first === undefined
+      ? `No reading lies more than ${count(TOLERATED)} km below an earlier one (${points.length} readings, ${count(least)} to ${count(most)} km).`
+      : `Rolled back: ${first.text}, after ${count(highest)} km before, so by at least ${count(highest - first.value)} km. ${back.length > 1 ? `${back.length - 1} later readings are as low.` : ''}`;
   const described = `${points.map(({ text }) => text).join('; ')}.`;
   return html`<p class="${back.length > 0 ? 'alarm' : 'note'}">${words}</p>${draw(
     { chart: { id: 'odometer', small: false }, title: 'Odometer' },

@@ -25,17 +25,55 @@ export async function carPage(
   if (vehicle === undefined) return undefined;
   const lots = await about('cli/vehicle_lots');
   const [seen] = await about('cli/vehicle_seen');
+  const offers = await rows(
+    connection,
+    `from explore.lots_on_offer where vehicle_id = ${id} order by sale_date nulls last, lot_id limit 3`,
+  );
   const name = [vehicle.year, vehicle.manufacturer_name, vehicle.model_name].filter((part) => part).join(' ');
   const title = name || printable(vehicle.title) || `Car ${id}`;
   return {
     title,
     place: '',
     first: html`<h1>${title}</h1>
+${offers.map(offerLine)}
 ${vehicleFacts(vehicle, seen)}
 ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
     rest: restOf(connection, id, lots, pictures),
   };
 }
+
+/** Where and how a lot of the car is on offer, in a sentence. */
+function offerLine(lot: Row): Html {
+  const place = [titled(lot.city_name), printable(lot.state_code)].filter((part) => part !== '').join(' ');
+  const when =
+    lot.sale_date === null
+      ? lot.market === 'asking'
+        ? ''
+        : 'no auction announced'
+      : `auction ${instant(lot.sale_date)}`;
+  const facts = [
+    place,
+    when,
+    lot.bid === null ? '' : `bid ${money(lot.bid, lot.currency)}`,
+    lot.buy_now === null
+      ? ''
+      : `${lot.market === 'asking' ? 'asks' : 'Buy Now'} ${money(lot.buy_now, lot.currency)}`,
+    `title ${words(lot.title_brand)}`,
+    `damage ${words(lot.damage_main_group)}`,
+    lot.damage_second_group === 'unknown' ? '' : `and ${words(lot.damage_second_group)}`,
+    lot.odometer_km === null ? '' : `${count(Math.round(Number(lot.odometer_km)))} km`,
+    lot.seller_name === null ? '' : `seller ${printable(lot.seller_name)}`,
+    lot.branch_name === null ? '' : `branch ${printable(lot.branch_name)}`,
+    printable(lot.stands_out),
+  ].filter((part) => part !== '');
+  return html`<p class="offer">On offer at ${atSource(lot, `${source(lot.domain_name)}, lot ${printable(lot.lot)}`)}: ${facts.join(' · ')}</p>`;
+}
+
+/** A name that the feed writes in capitals or in small letters. */
+const titled = (name: unknown): string =>
+  printable(name)
+    .toLowerCase()
+    .replaceAll(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase());
 
 function vehicleFacts(vehicle: Row, seen: Row | undefined): Html {
   const names = ['body_type', 'color', 'engine', 'transmission', 'drive_wheel', 'fuel'] as const;
@@ -134,8 +172,8 @@ function valuePart(id: number, values: readonly Value[]): Html {
         value,
         i,
       ) => html`<details${i === 0 ? ' open' : ''}><summary>${value.of.replace(/_com$/, '.com')}</summary>${estimateFacts(value)}
-${value.note !== null && html`<p class="note">${value.note}</p>`}${value.rollbacks.map((each) => html`<p class="alarm">Odometer rolled back: ${count(each.km)} km on ${printable(each.read_on)}, after ${count(each.highest_km)} km.</p>`)}
-<div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>Sales most like it</h3>${alike(value)}</div></div></details>`,
+${value.note !== null && html`<p class="note">${value.note}</p>`}
+<div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>${value.market === 'asking' ? 'Cars most like it, at their asking prices' : 'Sales most like it'}</h3>${alike(value)}</div></div></details>`,
     ),
     rowsLink(`from price_estimates where vehicle_id = ${id}`),
   ]);
@@ -152,6 +190,7 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value):
     ['Estimate', estimate === null ? 'none' : money(estimate, currency)],
     ['Half of such prices', between(value.low_50, value.high_50)],
     ['80% of such prices', between(value.low_80, value.high_80)],
+    ['At most, to buy', bidsOf(value, estimate, currency)],
     ['Buy Now', value.buy_now === null ? '' : money(value.buy_now, currency)],
     [
       value.market === 'asking' ? 'Asking price' : 'Price',
@@ -174,22 +213,55 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value):
   ]);
 }
 
+/** A factor with its level in words, such as `damage: all over`. */
+function factorWords(factor: string): string {
+  const [name = '', level] = factor.split(': ');
+  const known = FACTORS[name] ?? words(name);
+  return level === undefined
+    ? known
+    : `${known}: ${name === 'domain_id' ? (SOURCES[level] ?? level) : words(level)}`;
+}
+
+const SOURCES: Readonly<Record<string, string>> = { 1: 'iaai.com', 3: 'copart.com', 12: 'encar.com' };
+
+const FACTORS: Readonly<Record<string, string>> = {
+  domain_id: 'source',
+  mileage: 'mileage for its age',
+  month: 'level of prices in the month',
+  damage_main_group: 'damage',
+  damage_second_group: 'second damage',
+  title_brand: 'title',
+  has_keys: 'keys',
+};
+
+/** What of four such lots one, two and three go for at most. */
+const bidsOf = (
+  { low_50, high_50 }: Pick<Value, 'low_50' | 'high_50'>,
+  estimate: number | null,
+  currency: string | null,
+): string =>
+  low_50 === null || estimate === null
+    ? ''
+    : `${money(low_50, currency)} buys 1 in 4 such lots, ${money(estimate, currency)} half, ${money(high_50, currency)} 3 in 4, without fees`;
+
 const drivers = ({ drivers: moving, currency }: Value): Html =>
-  moving.length === 0
+  moving.every(({ amount }) => Math.abs(amount) < 1)
     ? html`<p class="note">Nothing much.</p>`
     : grid(
         ['Factor', '>Amount'],
-        moving.map(({ factor, amount }) => [
-          words(factor),
-          `${amount < 0 ? '−' : '+'}${money(Math.abs(amount), currency)}`,
-        ]),
+        moving
+          .filter(({ amount }) => Math.abs(amount) >= 1)
+          .map(({ factor, amount }) => [
+            factorWords(factor),
+            `${amount < 0 ? '−' : '+'}${money(Math.abs(amount), currency)}`,
+          ]),
       );
 
 const alike = ({ comparable_sales: sales, currency }: Value): Html =>
   sales.length === 0
     ? html`<p class="note">None of the model.</p>`
     : grid(
-        ['Sold', '>Year', '>km', 'Damage', 'Title', '>Price', '>For this car'],
+        ['Priced on', '>Year', '>km', 'Damage', 'Title', '>Price', '>For this car'],
         sales.map((sale) => [
           sale.link
             ? html`<a href="${sale.link}" rel="noreferrer">${sale.sold_on}</a>`

@@ -8,6 +8,7 @@ import { money, month, percent, source } from '../report/format.js';
 import { overTime } from '../report/line-charts.js';
 import { chartSpec } from '../report/spec.js';
 import { addressOf, searchIn } from './filters.js';
+import { makeIn } from './find.js';
 import { grid } from './grid.js';
 import { meantName, type Names } from './names.js';
 import { factsOf, type Page, section } from './page.js';
@@ -21,6 +22,7 @@ type Values = Record<string, DuckDBValue>;
 /** What can be compared: how it is named, which lots on offer it has, and the queries of its figures. */
 interface Kind {
   readonly label: string;
+  readonly one: string;
   readonly hint: string;
   /** The filters of its lots on offer. */
   readonly filters: (name: string) => Readonly<Record<string, string>>;
@@ -38,6 +40,7 @@ const party =
 const KINDS = {
   model: {
     label: 'Models',
+    one: 'model',
     hint: 'Toyota Camry',
     filters: (name) => splitModel(name),
     queries: (name) => {
@@ -47,26 +50,42 @@ const KINDS = {
   },
   make: {
     label: 'Makes',
+    one: 'make',
     hint: 'Toyota',
     filters: (make) => ({ make }),
     queries: (make) => [['explore/compare/model', { make, model: null }]],
   },
   place: {
     label: 'Places',
+    one: 'state',
     hint: 'TX',
     filters: (state) => ({ state }),
     queries: (name) => [['explore/compare/place', { name }], factor(name, 'state')],
   },
-  branch: { label: 'Branches', hint: 'Dallas', filters: (branch) => ({ branch }), queries: party('branch') },
-  seller: { label: 'Sellers', hint: 'Geico', filters: (seller) => ({ seller }), queries: party('seller') },
+  branch: {
+    label: 'Branches',
+    one: 'branch',
+    hint: 'Dallas',
+    filters: (branch) => ({ branch }),
+    queries: party('branch'),
+  },
+  seller: {
+    label: 'Sellers',
+    one: 'seller',
+    hint: 'Geico',
+    filters: (seller) => ({ seller }),
+    queries: party('seller'),
+  },
   damage: {
     label: 'Damages',
+    one: 'damage',
     hint: 'front',
     filters: (damage) => ({ damage }),
     queries: (name) => [factor(name, 'damage_main_group')],
   },
   title: {
     label: 'Titles',
+    one: 'title',
     hint: 'salvage',
     filters: (title) => ({ title }),
     queries: (name) => [factor(name, 'title_brand')],
@@ -87,41 +106,62 @@ export async function comparePage(
   given: string | undefined,
   wanted: readonly string[],
 ): Promise<Page> {
-  const kind: KindName = given !== undefined && given in KINDS ? (given as KindName) : 'model';
+  const kind: KindName = given !== undefined && Object.hasOwn(KINDS, given) ? (given as KindName) : 'model';
   const asked = [...new Set(wanted.map((name) => name.trim()).filter((name) => name !== ''))].slice(0, MOST);
-  const compared = asked.map((name) => asNamed(kind, name, names));
+  const compared: string[] = [];
+  const notes: string[] =
+    given === undefined || given === kind ? [] : [`Nothing is compared by ${given}; these are models.`];
+  for (const name of asked) {
+    const meant = await namedBy(connection, kind, name, names);
+    if (meant === undefined) notes.push(`The lake has no ${KINDS[kind].one} like ${name}.`);
+    else if (!compared.includes(meant)) compared.push(meant);
+    if (meant !== undefined && shortly(meant).toLowerCase() !== name.toLowerCase())
+      notes.push(`${shortly(meant)} for ${name}.`);
+  }
   const columns = [];
   for (const name of compared) columns.push(await figuresOf(connection, KINDS[kind], name));
-  const title =
-    compared.length === 0 ? 'Compare' : compared.map((name) => name.replace(' | ', ' ')).join(', ');
+  const title = compared.length === 0 ? 'Compare' : compared.map(shortly).join(', ');
   return {
     title,
     place: 'compare',
     first: html`<h1>${title}</h1>
-${form(kind, compared)}
+${form(kind, compared.length > 0 ? compared : asked)}
+${notes.map((text) => html`<p class="note">${text}</p>`)}
 ${compared.length > 0 && table(compared, columns)}
-${compared.length > 0 && html`<p class="note">In brackets stands on how many prices or lots a figure rests. An interval of 95% holds the true figure in 19 of 20 such cases.</p>`}`,
+${compared.length > 0 && html`<p class="note">In brackets stands on how many prices or lots a figure rests. An interval of 95% holds the true figure in 19 of 20 such cases. Rates of sellers and branches lean on the average of their source, the more the fewer lots they rest on.</p>`}`,
     rest: trends(connection, kind, compared),
   };
 }
 
-/** A name as the lake has it, if it is like one. */
-function asNamed(kind: KindName, name: string, names: Names): string {
-  if (kind === 'make') return meantName(name, names.makes) ?? name;
-  if (kind === 'damage' || kind === 'title' || kind === 'place') {
-    const choices = names.choices[kind === 'place' ? 'state' : kind];
-    return meantName(name.replaceAll(' ', '_'), choices) ?? name;
+/** The name of a thing as people read it. */
+const shortly = (name: string): string => name.replace(' | ', ' ');
+
+/** A name as the lake has it; undefined if it is like none. */
+async function namedBy(
+  connection: DuckDBConnection,
+  kind: KindName,
+  name: string,
+  names: Names,
+): Promise<string | undefined> {
+  if (kind === 'make') return meantName(name, names.makes);
+  if (kind === 'model') {
+    const { make, model } = makeIn(name.replace(' | ', ' ').split(/\s+/), names) ?? {};
+    const makeOf = names.makes.find(
+      (each) => model !== undefined && names.models.get(each.toLowerCase())?.includes(model),
+    );
+    return model === undefined ? undefined : `${make ?? makeOf} | ${model}`;
   }
-  if (kind !== 'model' || name.includes(' | ')) return name;
-  const make =
-    names.makes.find((each) => name.toLowerCase().startsWith(`${each.toLowerCase()} `)) ??
-    meantName(name.split(' ')[0] ?? '', names.makes);
-  if (make === undefined) return name;
-  const rest = name.toLowerCase().startsWith(make.toLowerCase())
-    ? name.slice(make.length).trim()
-    : name.split(' ').slice(1).join(' ');
-  const model = meantName(rest, names.models.get(make.toLowerCase()) ?? []) ?? rest;
-  return model === '' ? make : `${make} | ${model}`;
+  if (kind === 'place')
+    return (
+      names.states.get(name.toLowerCase()) ??
+      names.choices.state.find((code) => code.toLowerCase() === name.toLowerCase())
+    );
+  if (kind === 'damage' || kind === 'title') {
+    const key = name.toLowerCase().replaceAll(/[ -]/g, '_');
+    return meantName(key, names.choices[kind]) ?? names.choices[kind].find((each) => key.includes(each));
+  }
+  const [found] = await ask(connection, 'explore/compare/party_name', { level: kind, name });
+  return found === undefined ? undefined : printable(found.party_name);
 }
 
 const form = (
@@ -129,7 +169,7 @@ const form = (
   compared: readonly string[],
 ): Html => html`<form class="filters" action="/compare">
 <div class="fields"><label>What<select name="kind">${Object.entries(KINDS).map(([name, { label }]) => html`<option value="${name}"${name === kind ? ' selected' : ''}>${label}</option>`)}</select></label>
-${Array.from({ length: MOST }, (_, i) => html`<label>${i === 0 ? 'This' : 'and'}<input name="of" value="${(compared[i] ?? '').replace(' | ', ' ')}" maxlength="100"${i === 0 ? html` placeholder="${KINDS[kind].hint}"` : ''}></label>`)}</div>
+${Array.from({ length: MOST }, (_, i) => html`<label>${i === 0 ? 'This' : 'and'}<input name="of" value="${shortly(compared[i] ?? '')}" maxlength="100"${i === 0 ? html` placeholder="${KINDS[kind].hint}"` : ''}></label>`)}</div>
 <p class="tools"><button class="main">Compare</button></p></form>`;
 
 /** Figures of one that is compared, by their names, with the search for its lots. */
@@ -200,8 +240,8 @@ function table(compared: readonly string[], columns: readonly Column[]): Html {
     figure.replaceAll(/\b(\w+)_com\b/g, (name) => source(name)),
     ...columns.map((column) => column.figures.get(figure) ?? NONE),
   ]);
-  lines.push(['', ...columns.map(({ search }) => html`<a href="/?${search}">Its lots</a>`)]);
-  return grid(['Figure', ...compared.map((name) => `>${name.replace(' | ', ' ')}`)], lines);
+  lines.push(['', ...columns.map(({ search }) => html`<a href="/?${search}">Show its lots</a>`)]);
+  return grid(['Figure', ...compared.map((name) => `>${shortly(name)}`)], lines, 'compared');
 }
 
 /** The figures of a make and its price level. */
@@ -212,29 +252,40 @@ export async function makeParts(connection: DuckDBConnection, make: string): Pro
   return parts;
 }
 
-/** The price level of each make or model by month. */
+/** The price level of the makes or models by month, each at the source with most of its prices. */
 async function* trends(
   connection: DuckDBConnection,
   kind: KindName,
   compared: readonly string[],
 ): AsyncGenerator<Html> {
-  if (kind !== 'model' && kind !== 'make') return;
-  for (const [i, name] of compared.entries()) {
+  if ((kind !== 'model' && kind !== 'make') || compared.length === 0) return;
+  const lines: Row[] = [];
+  for (const name of compared) {
     const { make = '', model = null } = splitModel(name);
-    const found = await ask(connection, 'explore/trend', { make, model });
-    const title = `Price level of ${name.replace(' | ', ' ')}`;
-    const shown = found.map((row) => ({
-      ...row,
-      series: source(row.domain_name),
-      description: `${source(row.domain_name)} ${month(row.moment)}: ${Number(row.value).toFixed(1)}`,
-    }));
-    const chart = chartSpec.parse({ kind: 'lines', id: `level-${i}`, axis: 'whole', reference: 100 });
-    const drawn = overTime({ chart, title, rows: shown, format: (value) => String(value) });
-    yield section(
-      `level-${i}`,
-      title,
-      'Lots that are alike, so that the mix does not move it; 100 is the average of the base year.',
-      drawn ?? html`<p class="words">There are not enough prices in two months yet.</p>`,
-    );
+    for (const row of await ask(connection, 'explore/trend', { make, model })) {
+      const series = `${shortly(name)} at ${source(row.domain_name)}`;
+      const description = `${series}, ${month(row.moment)}: ${Number(row.value).toFixed(1)}`;
+      // With several, a colour is one of them, not a source.
+      lines.push({
+        ...row,
+        domain_id: compared.length > 1 ? LINES[compared.indexOf(name)] : row.domain_id,
+        series,
+        description,
+      });
+    }
   }
+  const chart = chartSpec.parse({ kind: 'lines', id: 'level', axis: 'whole', reference: 100 });
+  const title = 'Price level';
+  const drawn = overTime({ chart, title, rows: lines, format: (value) => String(value) });
+  const lead =
+    'What lots bring that are alike, so that the mix does not move it; 100 is the average of the base year.';
+  yield section(
+    'level',
+    title,
+    lead,
+    drawn ?? html`<p class="words">There are not enough prices in two months yet.</p>`,
+  );
 }
+
+/** Marks of lines: those of the three sources, and the mark of any other. */
+const LINES = [1, 3, 12, 0];

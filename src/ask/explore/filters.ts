@@ -16,6 +16,9 @@ const contains = (column: string) => (value: string) => `contains(lower(${column
 const atMost = (column: string) => (value: string) => `${column} <= ${value}`;
 const atLeast = (column: string) => (value: string) => `${column} >= ${value}`;
 
+/** What a lot is likely to cost: its Buy Now or asking price, or what it brings at auction, but not less than its bid. */
+const COST = 'least(case when buy_now > coalesce(bid, 0) then buy_now end, greatest(estimate, bid))';
+
 /** The filters by their names in an address, in the order of the form. */
 export const FILTERS = {
   make: { label: 'Make', kind: 'text', where: is('manufacturer_name') },
@@ -25,7 +28,12 @@ export const FILTERS = {
   state: { label: 'State', kind: 'choice', where: is('state_code') },
   city: { label: 'City', kind: 'text', hint: 'or a part of it', where: contains('city_name') },
   source: { label: 'Source', kind: 'choice', where: is('domain_name') },
-  damage: { label: 'Damage', kind: 'choice', where: is('damage_main_group') },
+  damage: {
+    label: 'Damage',
+    kind: 'choice',
+    hint: 'main or second',
+    where: (value) => `(${is('damage_main_group')(value)} or ${is('damage_second_group')(value)})`,
+  },
   title: { label: 'Title', kind: 'choice', where: is('title_brand') },
   days: {
     label: 'Auction within',
@@ -33,7 +41,11 @@ export const FILTERS = {
     hint: 'days',
     where: (value) => `sale_date <= (select as_of from dim_settings) + to_days(${value})`,
   },
-  price: { label: 'Bid or Buy Now at most', kind: 'number', where: atMost('coalesce(buy_now, bid)') },
+  price: {
+    label: 'Costs at most',
+    kind: 'number',
+    where: atMost(COST),
+  },
   estimate_from: { label: 'Estimate from', kind: 'number', where: atLeast('estimate') },
   estimate_to: { label: 'Estimate at most', kind: 'number', where: atMost('estimate') },
   km: { label: 'Odometer at most', kind: 'number', hint: 'km', where: atMost('odometer_km') },
@@ -45,6 +57,7 @@ export const FILTERS = {
   },
   seller: { label: 'Seller', kind: 'text', hint: 'or a part of it', where: contains('seller_name') },
   branch: { label: 'Branch', kind: 'text', hint: 'or a part of it', where: contains('branch_name') },
+  status: { label: 'Status', kind: 'choice', where: is('status_name') },
   auctions: { label: 'Has a date', kind: 'flag', where: () => 'sale_date is not null' },
   buyable: { label: 'Has a Buy Now or asking price', kind: 'flag', where: () => 'buy_now is not null' },
   stands: { label: 'Stands out', kind: 'flag', where: () => 'stands_out is not null' },
@@ -57,8 +70,8 @@ export const filterNames = Object.keys(FILTERS) as FilterName[];
 /** The orders of a list, by their names in an address. Lots without the value come last. */
 export const ORDERS = {
   soonest: ['Soonest auction', 'sale_date nulls last'],
-  stands: ['Stands out most', 'deviations desc nulls last, sale_date nulls last'],
-  cheapest: ['Lowest Buy Now or bid', 'coalesce(buy_now, bid) nulls last'],
+  stands: ['Stands out most', 'prices_above desc nulls last, sale_date nulls last'],
+  cheapest: ['Lowest likely cost', `${COST} nulls last`],
   estimate: ['Highest estimate', 'estimate desc nulls last'],
   odds: ['Best chance to sell', 'sell_probability desc nulls last'],
   newest: ['Newest model year', 'year desc nulls last'],

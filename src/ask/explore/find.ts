@@ -17,7 +17,7 @@ import {
   wordsOf,
 } from './filters.js';
 import { meantName, type Names } from './names.js';
-import { LINKS, type Page, rowsLink } from './page.js';
+import { LINKS, type Page } from './page.js';
 import type { Shown } from './shown.js';
 
 /** Lots on a page of a list. */
@@ -44,11 +44,10 @@ export async function findPage({ connection, names }: Shown, search: Search): Pr
 ${notes(search, meant)}
 ${form(search, names)}
 <p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((search.page - 1) * PAGE + 1)} to ${count(Math.min(lots, search.page * PAGE))}`}</p>
-${found.length > 0 ? numbersTable(NUMBERS, shown, LINKS) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
+<p class="tools"><a href="/lots.csv?${addressOf(meant)}" download>CSV</a> <a href="/lots.parquet?${addressOf(meant)}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">As a query</a> <a href="/searches?${addressOf(meant)}">Watch this search</a></p>
+${found.length > 0 ? numbersTable(NUMBERS, shown, LINKS, 'lots') : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
 ${pager(meant, lots)}
-<p class="note">80% of such lots end between from and to. A ~ marks an estimate in doubt. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
-<p class="tools"><a href="/lots.csv?${addressOf(meant)}" download>CSV</a> <a href="/lots.parquet?${addressOf(meant)}" download>Parquet</a> <a href="/searches?${addressOf(meant)}">Watch this search</a></p>
-${rowsLink(sql, 'As a query')}
+<p class="note">80% of such lots end between the two prices, Buy Now among them where there is one. A ~ marks an estimate in doubt. A chance that is hardly known is left out. “Costs at most” means its Buy Now or asking price, or else what it is likely to bring. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
 <datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist>`,
   };
 }
@@ -146,7 +145,7 @@ function pager(search: Search, lots: number): Html | false {
     html`<a rel="${number < page ? 'prev' : 'next'}" href="/?${addressOf(search, { page: String(number) })}">${label}</a>`;
   return (
     last > 1 &&
-    html`<nav class="pager" aria-label="Pages of the list">${page > 1 && to(page - 1, 'Before')} <span>Page ${count(page)} of ${count(last)}</span> ${page < last && to(page + 1, 'Next')}</nav>`
+    html`<nav class="pager" aria-label="Pages of the list">${page > 1 && to(page - 1, 'Previous')} <span>Page ${count(page)} of ${count(last)}</span> ${page < last && to(page + 1, 'Next')}</nav>`
   );
 }
 
@@ -186,21 +185,53 @@ async function carsOf(connection: DuckDBConnection, text: string) {
   return { cars: await ask(connection, 'explore/cars_like', asked), areExact: false };
 }
 
-/** A make, model and year in a text, each as its nearest name; undefined if no word is like a make or model. */
+/** Words of a text that name a state, a damage or a title, one or two at a time, as filters; and the other words. */
+function namedIn(words: readonly string[], { states, choices }: Names) {
+  const found = new Map<string, string>();
+  const rest: string[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const meaning = (text: string): readonly [filter: string, value: string] | undefined => {
+      const name = text.toLowerCase();
+      const state =
+        states.get(name) ??
+        (/^[A-Z]{2}$/.test(text) ? choices.state.find((code) => code === text) : undefined);
+      if (state !== undefined) return ['state', state];
+      const key = name.replaceAll(/[ -]/g, '_');
+      for (const filter of ['damage', 'title'] as const)
+        if (choices[filter].includes(key)) return [filter, key];
+      return undefined;
+    };
+    const two = meaning(words.slice(i, i + 2).join(' '));
+    const named = words.length > i + 1 && two !== undefined ? two : meaning(words[i] ?? '');
+    if (named === undefined) rest.push(words[i] ?? '');
+    else {
+      found.set(...named);
+      if (named === two && words.length > i + 1) i++;
+    }
+  }
+  return { found, rest };
+}
+
+/** A make, model, year, state, damage and title in a text, in any order; undefined if a word is like none. */
 function searchOf(text: string, names: Names): string | undefined {
   const words = text.split(/\s+/).filter((word) => word !== '');
   const years = words.filter((word) => /^(19|20)\d\d$/.test(word));
-  const rest = words.filter((word) => !years.includes(word));
-  const found = makeIn(rest, names);
-  if (found === undefined) return undefined;
-  const query = new URLSearchParams(found);
+  const { found, rest } = namedIn(
+    words.filter((word) => !years.includes(word)),
+    names,
+  );
+  // The make stands before the model, or after it.
+  const car =
+    rest.length === 0 ? {} : (makeIn(rest, names) ?? makeIn([...rest.slice(1), ...rest.slice(0, 1)], names));
+  if (car === undefined || words.length === 0) return undefined;
+  const query = new URLSearchParams({ ...car, ...Object.fromEntries(found) });
   const [year] = years;
   if (year !== undefined) for (const name of ['year_from', 'year_to']) query.set(name, year);
   return query.toString();
 }
 
 /** The make that a text begins with, and the model that follows; or a model of any make. */
-function makeIn(words: readonly string[], names: Names): Record<string, string> | undefined {
+export function makeIn(words: readonly string[], names: Names): Record<string, string> | undefined {
   for (const taken of [Math.min(2, words.length), 1].filter((n) => n > 0)) {
     const make = meantName(words.slice(0, taken).join(' '), names.makes);
     if (make === undefined) continue;

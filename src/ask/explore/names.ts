@@ -7,7 +7,9 @@ export interface Names {
   readonly makes: readonly string[];
   /** Models by the name of their make in lower case. */
   readonly models: ReadonlyMap<string, readonly string[]>;
-  readonly choices: Readonly<Record<'state' | 'source' | 'damage' | 'title', readonly string[]>>;
+  /** Codes of states by their names in lower case. */
+  readonly states: ReadonlyMap<string, string>;
+  readonly choices: Readonly<Record<'state' | 'source' | 'damage' | 'title' | 'status', readonly string[]>>;
 }
 
 /** Reads the names of the lots on offer. */
@@ -29,7 +31,12 @@ export async function readNames(connection: DuckDBConnection): Promise<Names> {
     const key = String(make).toLowerCase();
     models.set(key, [...(models.get(key) ?? []), String(model)]);
   }
+  const states = await rows(
+    connection,
+    `select lower(state_name) as name, state_code as code from regional_prices where level = 'state' and state_name is not null and state_code is not null`,
+  );
   return {
+    states: new Map(states.map(({ name, code }) => [String(name), String(code)])),
     makes: await texts('manufacturer_name'),
     models,
     choices: {
@@ -37,6 +44,7 @@ export async function readNames(connection: DuckDBConnection): Promise<Names> {
       source: await texts('domain_name'),
       damage: (await texts('damage_main_group')).sort(),
       title: (await texts('title_brand')).sort(),
+      status: (await texts('status_name')).sort(),
     },
   };
 }

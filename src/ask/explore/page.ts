@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import { stream } from 'hono/streaming';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
-import { printable } from '../../base/config/printable.js';
+import { escapeControls } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import type { Html } from '../docs/html.js';
 import { pageOfLot } from '../report/format.js';
@@ -114,7 +114,7 @@ ${
   finds &&
   html`<header class="top"><form action="/find" role="search"><a class="home" href="/">lotlake</a><label class="hidden" for="q">VIN, lot number, make, model, year</label><input id="q" name="q" type="search" maxlength="100" placeholder="VIN, lot number, make, model, year" autocomplete="off"><button>Find</button></form></header>`
 }
-<nav class="menu" aria-label="Pages"><ul>${items}</ul><span class="snapshot" title="${stamp && `Snapshot ${stamp}`}">${day}</span></nav>
+<nav class="menu" aria-label="Pages"><ul>${items}</ul><span class="snapshot" title="${stamp && `Snapshot ${stamp}`}">${day && `Data of ${day}`}</span></nav>
 <main id="main" tabindex="-1">
 `;
 }
@@ -122,7 +122,7 @@ ${
 /** An error as a part of a page. Its hint says what to do. */
 export const problem = (error: unknown): Html => {
   const hint = error instanceof LotlakeError ? error.hint : undefined;
-  return html`<div class="words" role="alert"><p>${printable(messageOf(error))}</p>${hint !== undefined && html`<p>${hint}</p>`}</div>`;
+  return html`<div class="words" role="alert"><pre>${escapeControls(messageOf(error))}</pre>${hint !== undefined && html`<p>${hint}</p>`}</div>`;
 };
 
 /** A section with its heading. */

@@ -16,8 +16,15 @@ const SHOWN = 500;
 /** Bars of a chart. */
 const BARS = 40;
 
-/** The first rows of a query as a table, and as a chart where they make one. Throws QUERY_FAILED. */
-export async function resultOf(connection: DuckDBConnection, sql: string): Promise<Html> {
+/**
+ * The first rows of a query as a table, and as a chart where they make one. Throws QUERY_FAILED.
+ * @param whole the query without a limit, which files have, and the number of its rows, if the query has a limit
+ */
+export async function resultOf(
+  connection: DuckDBConnection,
+  sql: string,
+  whole?: { readonly sql: string; readonly rows: number | null },
+): Promise<Html> {
   const query = await readQuery(connection, sql);
   const started = performance.now();
   const { columns, rows } = await openResult(connection, query);
@@ -29,8 +36,12 @@ export async function resultOf(connection: DuckDBConnection, sql: string): Promi
   const more = first.length > SHOWN;
   const shown = first.slice(0, SHOWN);
   const took = `${((performance.now() - started) / 1000).toFixed(2)} s`;
-  const address = `q=${encodeURIComponent(sql)}`;
-  const tally = more ? `The first ${count(SHOWN)} rows` : counted(shown.length, 'row');
+  const address = `q=${encodeURIComponent(whole?.sql ?? sql)}`;
+  const isPart = whole !== undefined && whole.rows !== null && whole.rows > shown.length;
+  const tally =
+    more || isPart
+      ? `The first ${count(shown.length)} rows${isPart ? ` of ${count(whole.rows)}` : ''}`
+      : counted(shown.length, 'row');
   return html`<p class="tally" role="status">${tally}, ${took}. <a href="/query.csv?${address}" download>CSV</a> <a href="/query.parquet?${address}" download>Parquet</a></p>
 ${chartOf(columns, shown)}${tableOf(columns, shown)}`;
 }
@@ -59,35 +70,49 @@ const numberText = (value: number, name: string): string =>
       ? count(value)
       : count(Number(value.toPrecision(6)));
 
-/** A first column of times or names, with a column of numbers, makes a chart. */
+/** Lines of a chart, and their marks: those of the sources, and the mark of any other. */
+const LINES = 4;
+const MARKS = [1, 3, 12, 0];
+
+/** A first column of times or names, with a column of numbers, makes a chart; with times, each column of numbers a line. */
 function chartOf(columns: Columns, rows: readonly (readonly unknown[])[]): Html | undefined {
   const [first] = columns;
-  // The last column of a pivot is the measure over all.
   const numbers = columns.flatMap(({ type, name }, i) =>
-    i > 0 && NUMBER.test(type) && !/_id$/.test(name) ? [i] : [],
+    i > 0 && NUMBER.test(type) && !/(^|_)id$/.test(name) ? [i] : [],
   );
-  const y = columns.at(-1)?.name === 'all' ? columns.length - 1 : (numbers[0] ?? -1);
+  const [y = -1] = columns.at(-1)?.name === 'all' ? [columns.length - 1] : numbers;
   if (first === undefined || y < 0 || rows.length < 2 || NUMBER.test(first.type)) return undefined;
   const title = `${columns[y]?.name} by ${first.name}`;
   const format = (value: number): string => count(value);
-  const points: Row[] = rows.map((row) => ({
-    name: printable(row[0]).slice(0, 40) || NONE,
-    moment: row[0],
-    value: numberOrNull(row[y]),
-    text: count(row[y]),
-    series: title,
-    description: `${printable(row[0])}: ${count(row[y])}`,
-  }));
   if (/^(DATE|TIMESTAMP)/.test(first.type)) {
-    const times = points.filter(({ moment }) => moment !== null);
-    if (new Set(times.map(({ moment }) => moment)).size < times.length) return undefined;
+    const times = rows
+      .filter(([at]) => at !== null)
+      .toSorted(([a], [b]) => String(a).localeCompare(String(b)));
+    if (new Set(times.map(([at]) => String(at))).size < times.length) return undefined;
+    const parts =
+      numbers.length > 1 ? numbers.filter((i) => columns[i]?.name !== 'all').slice(0, LINES) : numbers;
+    const points: Row[] = parts.flatMap((i, k) =>
+      times.map((row) => ({
+        moment: row[0],
+        value: numberOrNull(row[i]),
+        series: columns[i]?.name,
+        domain_id: MARKS[k % MARKS.length],
+        based_on: 1,
+        description: `${columns[i]?.name}, ${printable(row[0])}: ${count(row[i])}`,
+      })),
+    );
     return overTime({
       chart: chartSpec.parse({ kind: 'lines', id: 'result', unit: 'day' }),
       title,
-      rows: times,
+      rows: points,
       format,
     });
   }
+  const points: Row[] = rows.map((row) => ({
+    name: printable(row[0]).slice(0, 40) || NONE,
+    value: numberOrNull(row[y]),
+    text: count(row[y]),
+  }));
   if (points.length > BARS || points.some(({ value }) => Number(value) < 0)) return undefined;
   return bars({ chart: chartSpec.parse({ kind: 'bars', id: 'result' }), title, rows: points, format });
 }

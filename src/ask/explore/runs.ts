@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Config } from '../../base/config/config.js';
 import { clip, count, NONE, printable } from '../../base/config/printable.js';
-import { rows } from '../../base/duck/session.js';
+import { literal, rows } from '../../base/duck/session.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { readRuns, reasonOf } from '../../core/lake/run-records.js';
 import type { Html } from '../docs/html.js';
@@ -15,8 +15,11 @@ import type { Shown } from './shown.js';
 /** Runs that are listed. */
 const LISTED = 40;
 
-/** What happened: alarms, runs, rejects with their raw text, and how fresh each stream is. */
-export async function runsPage(shown: Shown, config: Config): Promise<Page> {
+/**
+ * What happened: alarms, runs, rejects with their raw text, and how fresh each stream is.
+ * @param wanted the run whose rejects are shown; all by default
+ */
+export async function runsPage(shown: Shown, config: Config, wanted: string | undefined): Promise<Page> {
   const { connection, lake } = shown;
   const layout = layoutOf(config.output);
   const standing = await readStanding(connection, layout, lake.manifest);
@@ -40,19 +43,24 @@ ${section(
       run.ended_at === null
         ? NONE
         : ((Date.parse(run.ended_at) - Date.parse(run.started_at)) / 1000).toFixed(1),
-      ...[run.records, run.rejected + (run.rejected_values ?? 0), run.warnings.length].map(count),
+      count(run.records),
+      rejectedLink(run.run_id, run.rejected + (run.rejected_values ?? 0)),
+      count(run.warnings.length),
       run.error === null ? '' : html`<span class="wrap">${clip(printable(reasonOf(run)), 300)}</span>`,
     ]),
   ),
 )}`,
-    rest: restOf(shown),
+    rest: restOf(shown, wanted),
   };
 }
 
-async function* restOf({ connection }: Shown): AsyncGenerator<Html> {
+const rejectedLink = (run: string, many: number): Html | string =>
+  many === 0 ? '0' : html`<a href="/runs?run=${run}#rejects">${count(many)}</a>`;
+
+async function* restOf({ connection }: Shown, wanted: string | undefined): AsyncGenerator<Html> {
   const fresh = await rows(
     connection,
-    'select stream, max(started_at) as at, max(records) as records from passes where complete group by all order by stream',
+    'select stream, max(started_at) as at, arg_max(records, started_at) as records from passes where complete group by all order by stream',
   );
   if (fresh.length > 0)
     yield section('fresh', 'How fresh it is', 'The last complete pass of each stream.', [
@@ -62,7 +70,7 @@ async function* restOf({ connection }: Shown): AsyncGenerator<Html> {
       ),
       rowsLink('from passes order by started_at desc'),
     ]);
-  const rejects = await ask(connection, 'cli/rejects', { run: null, stream: null });
+  const rejects = await ask(connection, 'cli/rejects', { run: wanted ?? null, stream: null });
   const cells = rejects.slice(0, 100).map((row) => {
     const first = Object(row.first);
     return [
@@ -73,18 +81,18 @@ async function* restOf({ connection }: Shown): AsyncGenerator<Html> {
         printable(row.kind),
         count(row.rejects),
       ],
-      html`<details><summary>page ${count(first.page)}, record ${printable(first.record_id)}</summary><pre tabindex="0">${clip(printable(first.raw), 2000)}</pre></details>`,
+      html`<details><summary>record ${printable(first.record_id) || 'without id'}, page ${printable(first.page)}</summary><pre tabindex="0">${clip(printable(first.raw), 2000)}</pre></details>`,
     ];
   });
   yield section(
     'rejects',
-    'Rejects',
-    '',
+    wanted === undefined ? 'Rejects of all runs' : `Rejects of ${wanted}`,
+    'Records that were left out, and single values that were: the rest of such a record is loaded.',
     cells.length === 0
       ? html`<p class="words">Nothing was rejected.</p>`
       : [
           grid(['Stream', 'Place', 'Expected', 'Found', '>Rejects', 'The first, as it came'], cells),
-          rowsLink('from rejects'),
+          rowsLink(`from rejects${wanted === undefined ? '' : ` where run_id = ${literal(wanted)}`}`),
         ],
   );
 }

@@ -52,8 +52,16 @@ function saveForm(search: Search, { models }: Folders): Html {
   if (models === undefined)
     return html`<p class="words">A search is saved beside lotlake.config.json. lotlake init writes that file; start lotlake explore again after it.</p>`;
   return html`<form method="post" action="/searches" class="filters"><p>${wordsOf(search)}</p><input type="hidden" name="search" value="${addressOf(search)}">
-<div class="fields"><label>Name<input name="name" required maxlength="60" pattern="[a-z][a-z0-9_]*" placeholder="cheap_camrys"></label></div><p class="tools"><button class="main">Watch it</button> <span class="note">writes two files in ${models}</span></p></form>`;
+<div class="fields"><label>Name<input name="name" required maxlength="60" value="${slugOf(wordsOf(search))}"></label></div><p class="tools"><button class="main">Watch it</button> <span class="note">writes two files in ${models}</span></p></form>`;
 }
+
+/** A name of files from any words, such as `texas_toyotas`. */
+export const slugOf = (words: string): string =>
+  words
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^[_0-9]+|_+$/g, '')
+    .slice(0, 60);
 
 const part = (watched: Watched): Html =>
   section(

@@ -97,6 +97,8 @@ async function open(config: Config, reading: Pick<Reading, 'into'> = {}): Promis
   const { connection } = lake.session;
   try {
     await connection.run(`attach ${literal(`${lake.temp}/explore.db`)} as explore`);
+    // Gives the marts of an older snapshot the columns that they lack, once for all requests.
+    await valuesOf(connection, []);
     const select = packageFile('sql/models/market/lots_on_offer.sql');
     await connection.run(`create table explore.lots_on_offer as ${select}`).catch((cause: unknown) => {
       throw new LotlakeError('QUERY_NO_TABLE', 'the published snapshot lacks tables that explore reads', {
@@ -104,8 +106,6 @@ async function open(config: Config, reading: Pick<Reading, 'into'> = {}): Promis
         hint: 'run lotlake run rebuild, or wait for the next run',
       });
     });
-    // Gives the marts of an older snapshot the columns that they lack, once for all requests.
-    await valuesOf(connection, []);
     const catalog = await readCatalog(connection, lake.manifest);
     return { lake, id: basename(lake.snapshot), names: await readNames(connection), catalog };
   } catch (error) {

@@ -48,7 +48,7 @@ ${saved.length > 0 && html`<ul class="saved">${links}</ul>`}
 ${
   folder === undefined
     ? html`<p class="note">Queries are saved beside lotlake.config.json: lotlake init writes that file.</p>`
-    : html`<form method="post" action="/sql" id="save"><label>Save as <input name="name" maxlength="60" pattern="[a-z][a-z0-9_]*" required placeholder="my_query"></label> <input type="hidden" name="sql"><button>Save</button> <button formaction="/searches">Watch each night</button> <span class="note">in ${folder}</span></form>`
+    : html`<form method="post" action="/sql" id="save"><label>Save as <input name="name" maxlength="60" required placeholder="sold by month"></label> <input type="hidden" name="sql"><button>Save</button> <button formaction="/searches">Watch each night</button> <span class="note">in ${folder}</span></form>`
 }</details>`;
 }
 

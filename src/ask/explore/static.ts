@@ -15,7 +15,7 @@ import { ask } from '../query/ask.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
 import { money } from '../report/format.js';
-import { numbersTable } from '../report/numbers-table.js';
+import { AT_SOURCE, numbersTable } from '../report/numbers-table.js';
 import { readPage } from '../report/write-report.js';
 import { makeParts } from './compare.js';
 import { NUMBERS } from './find.js';
@@ -31,7 +31,7 @@ const LISTED = 100;
 
 /** The auctions of the next seven days, with what the page shows and filters by, in types that a browser reads. */
 const AUCTIONS = `select cast(year as integer) as year, manufacturer_name, model_name, sale_date, stands_out, currency, bid, buy_now, estimate,
-  low_80, high_80, weak, deviations, sell_probability, city_name, state_code, cast(domain_id as integer) as domain_id, domain_name, lot, link,
+  low_80, high_80, weak, status_name, prices_above, sell_probability, city_name, state_code, cast(domain_id as integer) as domain_id, domain_name, lot, link,
   damage_main_group, damage_main_name, title_brand, title_name, cast(odometer_km as integer) as odometer_km
 from explore.lots_on_offer
 where sale_date between (select as_of from dim_settings) and (select as_of from dim_settings) + interval 7 day`;
@@ -114,7 +114,7 @@ const lotsOf = (models: readonly Row[]): number => sumOf(models, ({ lots }) => N
 async function auctionsPage({ connection }: Shown) {
   const found = await rows(
     connection,
-    `${AUCTIONS} order by deviations desc nulls last, sale_date, lot_id limit ${LISTED}`,
+    `${AUCTIONS} order by prices_above desc nulls last, sale_date, lot_id limit ${LISTED}`,
   );
   const shown = found.map((row) => ({ ...row, moment: row.sale_date }));
   const field = (name: string, label: string): Html =>
@@ -124,9 +124,9 @@ async function auctionsPage({ connection }: Shown) {
     place: 'index.html',
     scripts: ['auctions'],
     first: html`<h1>The auctions of the next seven days</h1>
-<form class="filters" id="filters" hidden><div class="fields">${field('make', 'Make')}${field('model', 'Model')}${field('state', 'State')}${field('price', 'Bid or Buy Now at most')}${field('estimate', 'Estimate from')}<label class="flag"><input type="checkbox" name="stands" value="1">Stands out</label></div></form>
+<form class="filters" id="filters" hidden><div class="fields">${field('make', 'Make')}${field('model', 'Model')}${field('state', 'State')}${field('price', 'Costs at most')}${field('estimate', 'Estimate from')}<label class="flag"><input type="checkbox" name="stands" value="1">Stands out</label></div></form>
 <p class="tally" role="status" id="tally">The first ${count(shown.length)}, those that stand out most first</p>
-<div id="list">${shown.length > 0 ? numbersTable(NUMBERS, shown) : html`<p class="words">No auction is known.</p>`}</div>
+<div id="list">${shown.length > 0 ? numbersTable(NUMBERS, shown, AT_SOURCE, 'lots') : html`<p class="words">No auction is known.</p>`}</div>
 <p class="note">80% of such lots end between from and to. A ~ marks an estimate in doubt. Of many lots, those that stand out most are also those whose estimates err most. <a href="data/auctions.parquet" download>All of them as Parquet</a></p>`,
   };
 }

@@ -101,7 +101,11 @@ async function* restOf(shown: Shown, table: CatalogTable, pivot: Pivot): AsyncGe
   const { connection, catalog } = shown;
   try {
     const sql = await pivotSql(shown, table, pivot);
-    yield html`${await resultOf(connection, sql)}<p class="rows"><a href="/sql?q=${encodeURIComponent(sql)}">As a query</a></p>`;
+    const whole = {
+      sql: sql.replace(/\nlimit \d+$/, ''),
+      rows: /^select \*/.test(sql) && !pivot.where ? table.rows : null,
+    };
+    yield html`${await resultOf(connection, sql, whole)}<p class="rows"><a href="/sql?q=${encodeURIComponent(sql)}">As a query</a></p>`;
   } catch (error) {
     yield problem(error);
   }
@@ -214,8 +218,9 @@ async function pivotSql({ connection }: Shown, table: CatalogTable, pivot: Pivot
       `${measure} filter (where cast(${across} as varchar) = ${literal(value)}) as ${identifier(value)}`,
   );
   const lines = [...by, ...cells, `${measure} as ${cells.length === 0 ? 'value' : identifier('all')}`];
-  const order = cells.length === 0 ? 'value' : identifier('all');
-  return `select\n  ${lines.join(',\n  ')}\n${from}${where}\ngroup by all\norder by ${order} desc nulls last\nlimit 1000`;
+  const byTime = /^(DATE|TIMESTAMP)/.test(table.columns.find((each) => each.name === pivot.by)?.type ?? '');
+  const order = byTime ? '1' : `${cells.length === 0 ? 'value' : identifier('all')} desc nulls last`;
+  return `select\n  ${lines.join(',\n  ')}\n${from}${where}\ngroup by all\norder by ${order}\nlimit 1000`;
 }
 
 function measureOf(measure: string | undefined, of: string | undefined): string {

@@ -20,6 +20,7 @@ const STAND_INS: StandIns = {
     interval_reason: 'null::varchar',
     buy_now: 'null::double',
     buy_now_share: 'null::double',
+    prices_below: 'null::double',
     place_factor: 'null::double',
     seller_factor: 'null::double',
   },
@@ -147,7 +148,7 @@ async function valued(lake: Lake, row: Row) {
   const kind = Object(row.kind) as Kind;
   const { market, currency, make, domain, vehicle, ...others } = kind;
   const [accuracy = null] = await ask(connection, 'value/accuracy', { market, currency, make });
-  const alike = { market, currency, make, ...others, estimate: value.estimate };
+  const alike = { market, currency, make, ...others, vehicle, estimate: value.estimate };
   return {
     ...value,
     market: String(market),

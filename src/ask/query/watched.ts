@@ -133,8 +133,26 @@ async function compare(
     entered: await counted(without(after, then)),
     left: await counted(without(then, after)),
     entered_rows: await told(without(after, then)),
-    left_rows: await told(without(then, after)),
+    left_rows: await withEnds(connection, now, await told(without(then, after))),
   };
+}
+
+/** Rows of lots with `became`: what the later snapshot knows of the lot. Other rows stay as they are. */
+async function withEnds(
+  connection: DuckDBConnection,
+  { folder, manifest }: Side,
+  left: readonly Row[],
+): Promise<readonly Row[]> {
+  const ids = left.flatMap(({ lot_id }) => (typeof lot_id === 'number' ? [lot_id] : []));
+  const { lots } = manifest.tables;
+  if (ids.length === 0 || lots === undefined) return left;
+  const found = await rows(
+    connection,
+    `select lot_id, case when status_id = 6 then 'sold' when archived then 'no longer listed' else replace(status_name, '_', ' ') end as became
+     from ${filesRelation(folder, lots.files, lots.partitioned)} where lot_id in (${ids.join(', ')})`,
+  );
+  const became = new Map(found.map((row) => [row.lot_id, row.became]));
+  return left.map((row) => ({ ...row, became: became.get(row.lot_id) ?? 'gone' }));
 }
 
 /** One line about what a search found, such as `bargains: 3 new, 1 left, 12 match`. */
@@ -170,6 +188,7 @@ export function matchText(row: Row): string {
       ? `sells with a chance of ${Math.round(row.sell_probability * 100)} %`
       : '',
     typeof row.stands_out === 'string' ? row.stands_out : '',
+    typeof row.became === 'string' ? `now ${row.became}` : '',
   ]
     .filter((part) => part !== '')
     .join(', ');

@@ -86,6 +86,8 @@ function state(value: unknown): string {
 const FORMATS: Readonly<Record<string, (value: unknown, row: Row, length?: number) => string>> = {
   count,
   percent,
+  /** A chance, without digits that it does not have. */
+  chance: orNone((n) => (n < 0.01 ? '<1%' : n > 0.99 ? '>99%' : `${Math.round(n * 100)}%`)),
   ratio: orNone((n) => n.toFixed(2)),
   days: orNone((n) => `${Math.round(n)} d`),
   tenths: orNone((n) => n.toFixed(1)),

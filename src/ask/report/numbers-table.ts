@@ -16,6 +16,7 @@ export function numbersTable(
   numbers: Readonly<Record<string, CellSpec>>,
   rows: readonly Row[],
   links: Links = AT_SOURCE,
+  kind = '',
 ): Html {
   const heads = Object.keys(numbers);
   const isNumber = (i: number): boolean => heads[i]?.startsWith('>') ?? false;
@@ -26,13 +27,18 @@ export function numbersTable(
     const data = value === null || String(value) === text ? '' : html` data-value="${value}"`;
     const hint = given.hint === undefined ? '' : fill(given.hint, row);
     const title = hint === '' || hint === text ? '' : html` title="${hint}"`;
+    // A list of lots is a list of blocks on a phone, where each figure has its name.
+    const named =
+      kind === '' || i === 0
+        ? ''
+        : html` data-label="${fill((heads[i] ?? '').replace(/^>/, ''), row)}"${text === NONE ? raw(' data-empty') : ''}`;
     const link = given.link && links[given.link](row);
     const shown = link === undefined ? text : html`<a href="${link}" rel="noreferrer">${text}</a>`;
     return i === 0
       ? html`<th scope="row"${data}${title}>${shown}</th>`
-      : html`<td${classOf(i)}${data}${title}>${shown}</td>`;
+      : html`<td${classOf(i)}${data}${title}${named}>${shown}</td>`;
   };
-  return html`<div class="scroll" tabindex="0"><table><thead><tr>${heads.map(
+  return html`<div class="scroll${kind === '' ? '' : ` ${kind}`}" tabindex="0"><table><thead><tr>${heads.map(
     (name, i) => html`<th scope="col"${classOf(i)}>${fill(name.replace(/^>/, ''), rows[0] ?? {})}</th>`,
   )}</tr></thead><tbody>${rows.map(
     (row) => html`<tr>${Object.values(numbers).map((template, i) => cell(template, i, row))}</tr>`,

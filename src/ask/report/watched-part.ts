@@ -24,9 +24,11 @@ function rowsOf(found: readonly Row[], links: Links): Html {
   const isLots =
     'lot' in (found[0] ?? {}) && 'low_80' in (found[0] ?? {}) && 'stands_out' in (found[0] ?? {});
   if (!isLots) return html`<ul>${found.map((row) => html`<li>${printable(matchText(row))}</li>`)}</ul>`;
+  const columns = 'became' in (found[0] ?? {}) ? { ...NUMBERS, Now: { text: '[{text became}]' } } : NUMBERS;
   return numbersTable(
-    NUMBERS,
+    columns,
     found.map((row) => ({ ...row, moment: row.sale_date })),
     links,
+    'lots',
   );
 }

@@ -40,6 +40,7 @@ const TABLES = {
       `driver_${i + 1} usmallint`,
       `driver_${i + 1}_effect`,
     ]).flat(),
+    'prices_below',
   ],
   backtest: ['lot', 'log_estimate', ...INTERVALS],
   effects: [

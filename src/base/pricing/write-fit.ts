@@ -3,7 +3,7 @@ import { duckdb } from '../duck/api.js';
 import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
 import { type Factor, GROUPS, isShared, LEVEL_FACTORS, REFERENCES, SEGMENTS } from './design.js';
-import { quantilesAt } from './errors.js';
+import { quantilesAt, shareBelow } from './errors.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
 import { groupOf } from './groups.js';
 import { setIntervals } from './intervals.js';
@@ -54,6 +54,12 @@ export async function writeEstimates(
     row[9] = (effects.effects[STATE] ?? 0) + groupOf(fit.groups, priced, BRANCH);
     row[10] = groupOf(fit.groups, priced, SELLER);
     setDrivers(row, effects);
+    const asked = canBeBought ? logBuyNow : priced.logPrice;
+    // The distance is NaN without a price; a NaN becomes null.
+    const distance = (asked - estimate) / deviation;
+    row[FIRST_DRIVER + 2 * DRIVERS] = Number.isNaN(distance)
+      ? distance
+      : shareBelow(around.quantiles, distance);
     estimates.append(row);
     if (used) levels.add(priced, error, variance);
   });

@@ -278,3 +278,30 @@ it('gives no interval in a class of fewer than 20 prices, and says why', async (
     expect(Number(row.log_deviation)).toBeGreaterThan(0.05);
   }
 });
+
+it('says which share of such prices lies below a price, as its intervals do', async () => {
+  const market = await fitted(lotsOf({ lots: 2000 }));
+  const found = await market.rows(
+    'select price, prices_below, low_80, low_50, high_50, high_80 from price_estimates where price is not null and low_80 is not null',
+  );
+  market.close();
+  for (const row of found) {
+    const [price, below] = [Number(row.price), Number(row.prices_below)];
+    const ends = [
+      [row.low_80, 0.1],
+      [row.low_50, 0.25],
+      [row.high_50, 0.75],
+      [row.high_80, 0.9],
+    ] as const;
+    // The ends are rounded to whole amounts.
+    for (const [end, share] of ends)
+      if (Math.abs(price - Number(end)) > 1)
+        expect(below < share, `${price} ${end}`).toBe(price < Number(end));
+  }
+  const shares = [0.1, 0.5, 0.9].map(
+    (share) => found.filter(({ prices_below: below }) => Number(below) < share).length / found.length,
+  );
+  expect(shares[0]).toBeCloseTo(0.1, 1);
+  expect(shares[1]).toBeCloseTo(0.5, 1);
+  expect(shares[2]).toBeCloseTo(0.9, 1);
+});

@@ -19,7 +19,11 @@ function passes(row: Row, given: FormData): boolean {
     String(given.get(name) ?? '')
       .trim()
       .toLowerCase();
-  const price = number(row.buy_now) ?? number(row.bid);
+  // Its Buy Now price, or what it brings at auction, but not less than its bid.
+  const likely = Math.max(number(row.estimate) ?? 0, number(row.bid) ?? 0) || null;
+  const buyNow = number(row.buy_now);
+  const price =
+    buyNow !== null && buyNow > (number(row.bid) ?? 0) ? Math.min(buyNow, likely ?? buyNow) : likely;
   const most = Number(asked('price') || Number.POSITIVE_INFINITY);
   return (
     text(row.manufacturer_name).startsWith(asked('make')) &&
@@ -38,35 +42,36 @@ const money = (value: Row[string], currency: Row[string]): string =>
         currency: String(currency ?? 'USD'),
         maximumFractionDigits: 0,
       }).format(value)
-    : '–';
+    : EMPTY;
 
 const HEADS = [
   'Car',
   'Auction, UTC',
-  'What stands out',
+  '>Estimate',
+  '>80% between',
   '>Bid so far',
   '>Buy Now',
-  '>Estimate',
-  '>80% from',
-  '>80% to',
-  '>Chance to sell',
-  'Place',
+  'What stands out',
+  '>Sells',
+  '>Odometer, km',
   'Damage',
   'Title',
-  '>Odometer, km',
+  'Place',
 ];
+
+const EMPTY = '–';
 
 const cellsOf = (row: Row): string[] => [
   [row.year, row.manufacturer_name, row.model_name].filter((part) => part != null).join(' '),
-  row.sale_date instanceof Date ? row.sale_date.toISOString().slice(5, 16).replace('T', ', ') : '–',
-  String(row.stands_out ?? '–'),
-  ...[row.bid, row.buy_now].map((value) => money(value, row.currency)),
+  row.sale_date instanceof Date ? row.sale_date.toISOString().slice(5, 16).replace('T', ', ') : EMPTY,
   `${row.weak == null ? '' : '~'}${money(row.estimate, row.currency)}`,
-  ...[row.low_80, row.high_80].map((value) => money(value, row.currency)),
-  typeof row.sell_probability === 'number' ? `${(row.sell_probability * 100).toFixed(1)}%` : '–',
+  row.low_80 == null ? EMPTY : `${money(row.low_80, row.currency)} and ${money(row.high_80, row.currency)}`,
+  ...[row.bid, row.buy_now].map((value) => money(value, row.currency)),
+  String(row.stands_out ?? EMPTY),
+  typeof row.sell_probability === 'number' ? `${Math.round(row.sell_probability * 100)}%` : EMPTY,
+  typeof row.odometer_km === 'number' ? row.odometer_km.toLocaleString('en') : EMPTY,
+  ...[row.damage_main_group, row.title_brand].map((value) => String(value ?? EMPTY).replaceAll('_', ' ')),
   [row.city_name, row.state_code].filter((part) => part != null).join(', '),
-  ...[row.damage_main_group, row.title_brand].map((value) => String(value ?? '–').replaceAll('_', ' ')),
-  typeof row.odometer_km === 'number' ? row.odometer_km.toLocaleString('en') : '–',
 ];
 
 /** Texts of the feed become text nodes. */
@@ -89,11 +94,14 @@ function tableOf(rows: readonly Row[]): HTMLElement {
       const page = i === 0 ? row.link : undefined;
       const link = document.createElement('a');
       if (typeof page === 'string') Object.assign(link, { href: page, rel: 'noreferrer', textContent: cell });
-      line.append(element(i === 0 ? 'th' : 'td', typeof page === 'string' ? link : cell, isNumber[i]));
+      const made = element(i === 0 ? 'th' : 'td', typeof page === 'string' ? link : cell, isNumber[i]);
+      made.dataset.label = HEADS[i]?.replace('>', '');
+      if (cell === EMPTY) made.dataset.empty = '';
+      line.append(made);
     }
   }
   const scroll = element('div', table);
-  scroll.className = 'scroll';
+  scroll.className = 'scroll lots';
   scroll.tabIndex = 0;
   return scroll;
 }
@@ -103,7 +111,7 @@ async function begin(): Promise<void> {
   if (form === null || list === null || tally === null) return;
   const url = new URL('data/auctions.parquet', location.href).href;
   const rows = (await parquetReadObjects({ file: await asyncBufferFromUrl({ url }) })) as Row[];
-  const order = (row: Row): number => number(row.deviations) ?? -1;
+  const order = (row: Row): number => number(row.prices_above) ?? -1;
   const sorted = rows.toSorted((a, b) => order(b) - order(a));
   form.hidden = false;
   const show = (): void => {

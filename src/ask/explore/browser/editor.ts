@@ -1,12 +1,32 @@
 import { sql } from '@codemirror/lang-sql';
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { Prec } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
 import { basicSetup } from 'codemirror';
 
 const form = document.querySelector<HTMLFormElement>('#query');
 const field = document.querySelector<HTMLTextAreaElement>('#sql');
 const cancel = document.querySelector<HTMLButtonElement>('#cancel');
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=nonce]')?.content ?? '';
+
+/** The colours of the page, light or dark. */
+const COLOURS = EditorView.theme({
+  '&': { backgroundColor: 'var(--paper)', color: 'var(--ink)' },
+  '.cm-content': { caretColor: 'var(--ink)' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-gutters': { backgroundColor: 'var(--tint)', color: 'var(--muted)', border: 'none' },
+  '&.cm-focused .cm-selectionBackground, .cm-selectionBackground, .cm-activeLine, .cm-activeLineGutter': {
+    backgroundColor: 'var(--tint) !important',
+  },
+  '.cm-tooltip': { backgroundColor: 'var(--paper)', color: 'var(--ink)', border: '1px solid var(--line)' },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--link)', color: 'var(--paper)' },
+});
+const STYLE = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword], color: 'var(--link)' },
+  { tag: [tags.string, tags.number, tags.bool, tags.null], color: 'var(--fine)' },
+  { tag: tags.comment, color: 'var(--muted)' },
+]);
 
 /** The query under way. */
 let running: AbortController | undefined;
@@ -48,6 +68,8 @@ async function edit(): Promise<void> {
       // Before the keys of the editor, for which Ctrl-Enter is a blank line. Tab leaves the editor, as in any field.
       Prec.highest(keymap.of([{ key: 'Mod-Enter', run: submit }])),
       basicSetup,
+      COLOURS,
+      syntaxHighlighting(STYLE),
       sql({ schema }),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ 'aria-label': 'Query' }),

@@ -30,18 +30,14 @@ function doubtOf(row: MartRow): string | null {
   return row.is_unreliable === true ? 'such estimates are often far off' : null;
 }
 
-/** What is unusual about the price asked, or else about the bid. */
+/** What is unusual about the price asked, unless the bid is above it, or else about the bid. */
 function unusual(row: MartRow, asked: number | null, bid: number | null): string | null {
-  const ends = [row.low_80, row.low_50, row.high_50, row.high_80].map((end) =>
-    end === null ? null : Number(end),
-  );
-  const [low80 = null, low50 = null, high50 = null, high80 = null] = ends;
-  if (low80 === null || low50 === null || high50 === null || high80 === null) return null;
-  const said = row.market === 'asking' ? 'asks' : 'Buy Now';
-  if (asked !== null && asked < low50)
-    return `${said} below ${asked < low80 ? '9 in 10' : '3 in 4'} of such prices`;
-  if (bid !== null && bid > high50) return `bid above ${bid > high80 ? '9 in 10' : '3 in 4'} of such prices`;
-  return null;
+  const said = row.market === 'asking' ? 'asking price' : 'Buy Now';
+  const below =
+    row.prices_below === null || asked === null || asked <= (bid ?? 0) ? 1 : Number(row.prices_below);
+  if (below < 0.25) return `${said} below ${below < 0.1 ? '9 in 10' : '3 in 4'} of such prices`;
+  if (bid === null || row.high_50 === null || bid <= Number(row.high_50)) return null;
+  return `bid above ${bid > Number(row.high_80) ? '9 in 10' : '3 in 4'} of such prices`;
 }
 
 export async function rows(night: WorldNight): Promise<MartRow[]> {
@@ -51,7 +47,10 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   const { manufacturer, model } = names(night);
   const nameIn = (known: ReadonlyMap<number, string>, id: number | undefined): string | null =>
     (id === undefined ? undefined : known.get(id)) ?? null;
-  const offered = (await night.rows('price_estimates')).filter((row) => row.is_offered === true);
+  // A lot without odds was sold, or another lot of the car took its place.
+  const offered = (await night.rows('price_estimates')).filter(
+    (row) => row.is_offered === true && (row.market === 'asking' || odds?.has(Number(row.lot_id))),
+  );
   return offered.map((row): MartRow => {
     const id = Number(row.lot_id);
     const lot = night.lots.get(id);
@@ -62,8 +61,8 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     const bid = raw.bid || null;
     const asked = row.market === 'asking' ? row.price : row.buy_now;
     const weak = doubtOf(row);
-    const isLow =
-      weak === null && asked !== null && row.low_50 !== null && Number(asked) < Number(row.low_50);
+    const isOpen = asked !== null && Number(asked) > (bid ?? 0);
+    const width = Number(next?.sell_probability_high) - Number(next?.sell_probability_low);
     return {
       lot_id: id,
       vehicle_id: vehicle.id,
@@ -72,6 +71,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       domain_name: raw.domain.name ?? null,
       lot: number,
       link: linkOf(raw.domain.id, number, raw.external_id),
+      status_name: raw.status.name ?? null,
       year: vehicle.year ?? null,
       manufacturer_id: vehicle.manufacturer?.id ?? null,
       manufacturer_name: nameIn(manufacturer, vehicle.manufacturer?.id),
@@ -80,6 +80,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       odometer_km: readings?.get(id)?.odometer_km ?? null,
       damage_main_group: group.damage_main_group ?? null,
       damage_main_name: nameOf(raw.damage?.main),
+      damage_second_group: group.damage_second_group ?? null,
       title_brand: group.title_brand ?? null,
       title_name: nameOf(raw.title),
       country_code: group.country_code ?? null,
@@ -99,9 +100,10 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       high_50: row.high_50 ?? null,
       high_80: row.high_80 ?? null,
       weak,
-      deviations: isLow ? Math.log(Number(row.estimate) / Number(asked)) / Number(row.log_deviation) : null,
+      prices_above:
+        weak === null && isOpen && row.prices_below !== null ? 1 - Number(row.prices_below) : null,
       stands_out: weak === null ? unusual(row, asked === null ? null : Number(asked), bid) : null,
-      sell_probability: next?.sell_probability ?? null,
+      sell_probability: width <= 0.5 ? (next?.sell_probability ?? null) : null,
     };
   });
 }
