@@ -179,6 +179,13 @@ describe('pages', () => {
       expect(page.match(/Show its lots/g), kind).toHaveLength(shown === '' ? 1 : 2);
       if (shown === '') expect(page).toContain(`The lake has no ${kind} like ${other}.`);
     }
+    const [there] = await lake(
+      "select count(price) as prices from sales join lot_groups using (lot_id) where state_code = 'TX' and manufacturer_name = 'Toyota' and currency = 'USD'",
+    );
+    const inTexas = await explore.text('/compare?kind=place&of=TX&of=CA&car=toyta');
+    expect(inTexas).toMatch(
+      new RegExp(`Median price of Toyota there[^(]*\\(quartiles\\).*?\\(${there?.prices}\\)`),
+    );
     const [row] = await lake(`select count(*) as lots ${OFFERS} and m.manufacturer_name = 'Toyota'`);
     expect(await explore.text('/compare?kind=make&of=Toyota')).toContain(
       `>${Number(row?.lots).toLocaleString('en')}<`,

@@ -94,15 +94,11 @@ export function appOf(
       'The lake has no car of this id.',
     );
   });
-  app.get('/compare', (c) =>
-    page(c, (shown) =>
-      comparePage(
-        shown,
-        c.req.query('kind'),
-        (c.req.queries('of') ?? []).map((name) => name.slice(0, 100)),
-      ),
-    ),
-  );
+  app.get('/compare', (c) => {
+    const { kind, car = '' } = c.req.query();
+    const names = (c.req.queries('of') ?? []).map((name) => name.slice(0, 100));
+    return page(c, (shown) => comparePage(shown, kind, names, car.slice(0, 100)));
+  });
   app.get('/tables', (c) => page(c, (shown) => tablesPage(shown, (c.req.query('q') ?? '').slice(0, 100))));
   app.get('/:kind{tables|marts}/:file{[a-z0-9_]+\\.html}', (c) =>
     page(

@@ -27,6 +27,14 @@ interface Kind {
   /** The filters of its lots on offer. */
   readonly filters: (name: string) => Readonly<Record<string, string>>;
   readonly queries: (name: string) => readonly (readonly [query: string, values: Values])[];
+  /** A query that tells the same of one make or model. */
+  readonly ofCar?: (name: string) => readonly [query: string, values: Values];
+}
+
+/** A make, and a model of it, to which a comparison keeps. */
+interface Car {
+  readonly make: string;
+  readonly model: string | null;
 }
 
 const factor = (name: string, of: string): readonly [string, Values] => [
@@ -61,6 +69,7 @@ const KINDS = {
     hint: 'TX',
     filters: (state) => ({ state }),
     queries: (name) => [['explore/compare/place', { name }], factor(name, 'state')],
+    ofCar: (name) => ['explore/compare/car_in_place', { name }],
   },
   branch: {
     label: 'Branches',
@@ -82,6 +91,7 @@ const KINDS = {
     hint: 'front',
     filters: (damage) => ({ damage }),
     queries: (name) => [factor(name, 'damage_main_group')],
+    ofCar: (name) => ['explore/compare/level', { name, factor: 'damage_main_group' }],
   },
   title: {
     label: 'Titles',
@@ -89,6 +99,7 @@ const KINDS = {
     hint: 'salvage',
     filters: (title) => ({ title }),
     queries: (name) => [factor(name, 'title_brand')],
+    ofCar: (name) => ['explore/compare/level', { name, factor: 'title_brand' }],
   },
 } as const satisfies Readonly<Record<string, Kind>>;
 
@@ -105,6 +116,7 @@ export async function comparePage(
   { connection, names }: Shown,
   given: string | undefined,
   wanted: readonly string[],
+  ofCar = '',
 ): Promise<Page> {
   const kind: KindName = given !== undefined && Object.hasOwn(KINDS, given) ? (given as KindName) : 'model';
   const asked = [...new Set(wanted.map((name) => name.trim()).filter((name) => name !== ''))].slice(0, MOST);
@@ -118,20 +130,26 @@ export async function comparePage(
     if (meant !== undefined && shortly(meant).toLowerCase() !== name.toLowerCase())
       notes.push(`${shortly(meant)} for ${name}.`);
   }
+  const isOfCar = kind !== 'model' && kind !== 'make' && ofCar.trim() !== '';
+  const found = isOfCar ? makeIn(ofCar.trim().split(/\s+/), names) : undefined;
+  const car = found?.make === undefined ? undefined : { make: found.make, model: found.model ?? null };
+  if (isOfCar && car === undefined) notes.push(`The lake has no make or model like ${ofCar}.`);
   const columns = [];
-  for (const name of compared) columns.push(await figuresOf(connection, KINDS[kind], name));
+  for (const name of compared) columns.push(await figuresOf(connection, KINDS[kind], name, car));
   const title = compared.length === 0 ? 'Compare' : compared.map(shortly).join(', ');
   return {
     title,
     place: 'compare',
     first: html`<h1>${title}</h1>
-${form(kind, compared.length > 0 ? compared : asked)}
+${form(kind, compared.length > 0 ? compared : asked, car === undefined ? ofCar : shortly(nameOf(car)))}
 ${notes.map((text) => html`<p class="note">${text}</p>`)}
 ${compared.length > 0 && table(compared, columns)}
 ${compared.length > 0 && html`<p class="note">In brackets stands on how many prices or lots a figure rests. An interval of 95% holds the true figure in 19 of 20 such cases. Rates of sellers and branches lean on the average of their source, the more the fewer lots they rest on.</p>`}`,
     rest: trends(connection, kind, compared),
   };
 }
+
+const nameOf = ({ make, model }: Car): string => (model === null ? make : `${make} | ${model}`);
 
 /** The name of a thing as people read it. */
 const shortly = (name: string): string => name.replace(' | ', ' ');
@@ -167,9 +185,10 @@ async function namedBy(
 const form = (
   kind: KindName,
   compared: readonly string[],
+  ofCar: string,
 ): Html => html`<form class="filters" action="/compare">
 <div class="fields"><label>What<select name="kind">${Object.entries(KINDS).map(([name, { label }]) => html`<option value="${name}"${name === kind ? ' selected' : ''}>${label}</option>`)}</select></label>
-${Array.from({ length: MOST }, (_, i) => html`<label>${i === 0 ? 'This' : 'and'}<input name="of" value="${shortly(compared[i] ?? '')}" maxlength="100"${i === 0 ? html` placeholder="${KINDS[kind].hint}"` : ''}></label>`)}</div>
+${Array.from({ length: MOST }, (_, i) => html`<label>${i === 0 ? 'This' : 'and'}<input name="of" value="${shortly(compared[i] ?? '')}" maxlength="100"${i === 0 ? html` placeholder="${KINDS[kind].hint}"` : ''}></label>`)}${kind !== 'model' && kind !== 'make' && html`<label>Of one make or model<input name="car" value="${ofCar}" maxlength="100" placeholder="Toyota Camry"></label>`}</div>
 <p class="tools"><button class="main">Compare</button></p></form>`;
 
 /** Figures of one that is compared, by their names, with the search for its lots. */
@@ -180,11 +199,17 @@ interface Column {
 
 async function figuresOf(
   connection: DuckDBConnection,
-  { filters, queries }: Kind,
+  { filters, queries, ofCar }: Kind,
   name: string,
+  car?: Car,
 ): Promise<Column> {
-  const search = searchIn(filters(name));
-  const conditions = Object.entries(filters(name)).map(
+  const wanted = {
+    ...filters(name),
+    ...(car && { make: car.make }),
+    ...(car?.model && { model: car.model }),
+  };
+  const search = searchIn(wanted);
+  const conditions = Object.entries(wanted).map(
     ([filter, value]) => `${EXACT[filter] ?? ''} = lower(${literal(value)})`,
   );
   const [offer = {}] = await rows(
@@ -201,7 +226,12 @@ async function figuresOf(
       money(offer.currency === 'USD' ? offer.usd : offer.estimate, offer.currency ?? 'USD'),
     ],
   ]);
-  for (const [query, values] of queries(name))
+  const asked = [...queries(name)];
+  if (car !== undefined && ofCar !== undefined) {
+    const [query, values] = ofCar(name);
+    asked.unshift([query, { ...values, ...car, car: shortly(nameOf(car)) }]);
+  }
+  for (const [query, values] of asked)
     for (const row of await ask(connection, query, values)) figures.set(printable(row.figure), written(row));
   return { figures, search: addressOf(search) };
 }
