@@ -180,7 +180,7 @@ describe('pages', () => {
       if (shown === '') expect(page).toContain(`The lake has no ${kind} like ${other}.`);
     }
     const [there] = await lake(
-      "select count(price) as prices from sales join lot_groups using (lot_id) where state_code = 'TX' and manufacturer_name = 'Toyota' and currency = 'USD'",
+      "select count(price) as prices from sales join lot_groups using (lot_id) where state_code = 'TX' and manufacturer_name = 'Toyota' and sales.currency = 'USD'",
     );
     const inTexas = await explore.text('/compare?kind=place&of=TX&of=CA&car=toyta');
     expect(inTexas).toMatch(
