@@ -30,6 +30,14 @@ days as (
         and lower(manufacturer_name) = lower($make) and ($model is null or lower(model_name) = lower($model))
     order by half_sold_by is null, lots desc
     limit 1
+),
+by_day as (
+    -- at the source that has most of them
+    select day, sold, sold_low, sold_high, lots, domain_name
+    from sold_by_day
+    where day in (30, 60) and level = case when $model is null then 'make' else 'model' end
+        and lower(manufacturer_name) = lower($make) and ($model is null or lower(model_name) = lower($model))
+    qualify row_number() over (partition by day order by lots desc, domain_id) = 1
 )
 select 'Median price, six months (quartiles)' as figure, 'money' as unit, middle as value, low, high, n as based_on, currency from prices
 union all
@@ -42,3 +50,7 @@ from shares
 where n > 0
 union all
 select 'Half sold by day (95%), ' || domain_name, 'days', middle, low, high, n, null from days
+union all
+select * from (
+    select 'Sold by day ' || day || ' (95%), ' || domain_name, 'share', sold, sold_low, sold_high, lots, null from by_day order by day
+)
