@@ -94,7 +94,7 @@ export function readingsOf(timeline: readonly Row[]): Html {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   if (points.length === 0) return html`<p class="words">No reading of this car has a date.</p>`;
   if (new Set(values).size === 1)
-    return html`<p class="words">${points.length === 1 ? 'One reading' : `${points.length} readings, all of`} ${count(most)} km: nothing to compare.</p>`;
+    return html`<p class="words">${points.length === 1 ? 'One reading,' : `${points.length} readings, all of`} ${count(most)} km: nothing to compare.</p>`;
   const back = points.filter(({ marked }) => marked);
   const [first] = back;
   const highest = Math.max(

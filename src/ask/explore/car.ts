@@ -234,13 +234,13 @@ const FACTORS: Readonly<Record<string, string>> = {
   has_keys: 'keys',
 };
 
-/** What of four such lots one, two and three go for at most. */
+/** What of four such lots one, two and three go for at most at auction; with a Buy Now price the interval is no such answer. */
 const bidsOf = (
-  { low_50, high_50 }: Pick<Value, 'low_50' | 'high_50'>,
+  { low_50, high_50, buy_now }: Pick<Value, 'low_50' | 'high_50' | 'buy_now'>,
   estimate: number | null,
   currency: string | null,
 ): string =>
-  low_50 === null || estimate === null
+  low_50 === null || estimate === null || buy_now !== null
     ? ''
     : `${money(low_50, currency)} buys 1 in 4 such lots, ${money(estimate, currency)} half, ${money(high_50, currency)} 3 in 4, without fees`;
 
