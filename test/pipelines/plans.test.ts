@@ -11,6 +11,7 @@ import type { JobOptions } from '../../src/core/run/job.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { printedBy } from '../cli/support.js';
 import { loopsOf, type Planned, plansOf, statementsOf } from '../duck/plans.js';
+import { openExplore } from '../explore/server.js';
 import { need } from '../served.js';
 import { configFor, silentReporter, temporaryFolder } from './support.js';
 
@@ -79,6 +80,7 @@ beforeAll(async () => {
         ['query', 'select event, count(*) from vehicle_timeline group by all'],
         ['query', 'select * from vehicle_timeline where vehicle_id = 1'],
         ['export', 'lots', '--to', join(folder.path, 'lots')],
+        ['explore', '--export', join(folder.path, 'pages')],
       ],
       ...[
         ['value', ...car],
@@ -93,6 +95,22 @@ beforeAll(async () => {
     await expect(printedBy(folder.path, 'value', 'no such lot')).rejects.toMatchObject({
       code: 'QUERY_NOTHING_FOUND',
     });
+    const vehicle = await first(
+      'select vehicle_id from inspections join claim_history using (vehicle_id) limit 1',
+    );
+    const explore = await openExplore(folder.path);
+    for (const path of [
+      ...['/?make=Toyota&price=8000&days=7&sort=cheapest', `/find?q=${vin}`, `/find?q=${vin.slice(0, 16)}`],
+      ...[`/car/${vehicle}`, '/runs', '/searches', '/marts/sales.html?by=domain_name&across=outcome'],
+      ...['/compare?kind=model&of=Toyota+Camry', '/compare?kind=place&of=TX&car=Toyota'],
+      ...[
+        '/compare?kind=damage&of=front&car=Toyota',
+        '/compare?kind=branch&of=a',
+        '/compare?kind=seller&of=a',
+      ],
+    ])
+      expect(await (await explore.get(path)).text(), path).not.toContain('role="alert"');
+    await explore.close();
   });
 }, 600_000);
 afterAll(async () => {
