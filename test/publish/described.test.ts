@@ -100,7 +100,10 @@ describe('warehouse.duckdb', () => {
     );
     expect(views).toEqual(
       entries
-        .map(({ name, description, grain }) => ({ name, comment: `${description} (${grain})` }))
+        .map(({ name, layer, description, grain }) => ({
+          name,
+          comment: `${layer === undefined ? '' : `[${layer}] `}${description} (${grain})`,
+        }))
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     );
     const described = entries.flatMap((entry) =>
