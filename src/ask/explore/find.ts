@@ -230,8 +230,16 @@ function searchOf(text: string, names: Names): string | undefined {
   return query.toString();
 }
 
-/** The make that a text begins with, and the model that follows; or a model of any make. */
+/** A make and model in a text: names as they are before names that are alike, so that Camry is no mistyped Chery. */
 export function makeIn(words: readonly string[], names: Names): Record<string, string> | undefined {
+  const text = words.join(' ').toLowerCase();
+  const isSame = (name: string): boolean => name.toLowerCase() === text;
+  const exact = names.makes.find(isSame);
+  if (exact !== undefined) return { make: exact };
+  for (const make of names.makes) {
+    const model = names.models.get(make.toLowerCase())?.find(isSame);
+    if (model !== undefined) return { make, model };
+  }
   for (const taken of [Math.min(2, words.length), 1].filter((n) => n > 0)) {
     const make = meantName(words.slice(0, taken).join(' '), names.makes);
     if (make === undefined) continue;
@@ -240,13 +248,6 @@ export function makeIn(words: readonly string[], names: Names): Record<string, s
     const model = meantName(rest, names.models.get(make.toLowerCase()) ?? []);
     if (model !== undefined) return { make, model };
   }
-  const text = words.join(' ');
-  for (const make of names.makes) {
-    const models = names.models.get(make.toLowerCase()) ?? [];
-    const model = models.find((name) => name.toLowerCase() === text.toLowerCase());
-    if (model !== undefined) return { make, model };
-  }
-  const all = [...names.models.values()].flat();
-  const like = meantName(text, all);
+  const like = meantName(text, [...names.models.values()].flat());
   return like === undefined ? undefined : { model: like };
 }
