@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CLI } from '../cli/support.js';
@@ -7,13 +7,20 @@ import { temporaryFolder } from '../pipelines/support.js';
 
 const folder = temporaryFolder();
 beforeAll(() => smallLake(folder.path));
-afterAll(() => folder.remove());
+afterAll(() => {
+  for (const child of started) child.kill();
+  folder.remove();
+});
+
+/** Processes, which end even if a test fails. */
+const started: ChildProcess[] = [];
 
 /** Starts the command and waits until it printed something or ended. */
 async function start(output: string, ...args: readonly string[]) {
   const child = spawn(process.execPath, [CLI, 'explore', '--output', output, ...args], {
     cwd: folder.path,
   });
+  started.push(child);
   let [out, err] = ['', ''];
   child.stdout.on('data', (piece) => (out += piece));
   child.stderr.on('data', (piece) => (err += piece));
