@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { readLake } from '../../src/ask/query/open-lake.js';
@@ -105,6 +105,21 @@ it('each later night tells what is new and what left, in report, webhook and com
   expect(notices).toHaveLength(1);
   expect(notices[0]?.watched).toMatchObject([{ name: 'soon', entered: entered.length, left: left.length }]);
   expect(notices[0]?.text).toContain(matchText(soon?.entered_rows[0] ?? {}));
+});
+
+it('compares with a snapshot that was current, not with one of a run that was killed before it published', async () => {
+  const snapshots = join(output, 'lake', 'snapshots');
+  const [told] = await readWatched(config());
+  const current = basename(readlinkSync(join(output, 'lake', 'current')));
+  const killed = '20261122T030000Z-abcdef';
+  cpSync(join(snapshots, current), join(snapshots, killed), { recursive: true });
+  const manifest = join(snapshots, killed, 'manifest.json');
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replaceAll(current, killed));
+  try {
+    expect(await readWatched(config())).toEqual([told]);
+  } finally {
+    rmSync(join(snapshots, killed), { recursive: true });
+  }
 });
 
 it('a changed search is not compared, and one that fails says why', async () => {

@@ -4,9 +4,9 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { didYouMean } from '../../base/config/nearest.js';
 import { type Row, rows, scalar } from '../../base/duck/session.js';
 import { filesRelation } from '../../core/lake/files.js';
-import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
+import { layoutOf } from '../../core/lake/layout.js';
 import { type Manifest, readManifest } from '../../core/lake/manifest.js';
-import { listSnapshots } from '../../core/lake/snapshots.js';
+import { findPublished } from '../../core/lake/snapshots.js';
 import type { Model } from '../../core/model/model-files.js';
 import { modellingOf } from '../../core/model/own-models.js';
 import { snapshotFolder, withDatabase } from './open-lake.js';
@@ -46,23 +46,22 @@ export async function readWatched(
 ): Promise<Watched[]> {
   const folder = snapshotFolder(config);
   const manifest = readManifest(folder);
-  const before = earlierOf(config, manifest);
-  const searches = [...watchedIn(manifest), ...leftOutOf(manifest, before)];
-  const known = searches.map((each) => each.name);
-  if (name !== undefined && !known.includes(name))
-    throw new LotlakeError(
-      'QUERY_NOTHING_FOUND',
-      `no search ${name} is watched in the published snapshot${didYouMean(name, known)}`,
-      {
-        hint: 'a search is a model of your own with watch: true in its .yml; lotlake explore saves one; the next run computes it',
-      },
-    );
-  const wanted = searches.filter((each) => name === undefined || each.name === name);
-  if (wanted.length === 0) return [];
-  return withDatabase(config, signal, async ({ session }) => {
+  return withDatabase(config, signal, async ({ session: { connection } }) => {
+    const before = await earlierOf(connection, config, manifest);
+    const searches = [...watchedIn(manifest), ...leftOutOf(manifest, before)];
+    const known = searches.map((each) => each.name);
+    if (name !== undefined && !known.includes(name))
+      throw new LotlakeError(
+        'QUERY_NOTHING_FOUND',
+        `no search ${name} is watched in the published snapshot${didYouMean(name, known)}`,
+        {
+          hint: 'a search is a model of your own with watch: true in its .yml; lotlake explore saves one; the next run computes it',
+        },
+      );
     const found: Watched[] = [];
-    for (const search of wanted)
-      found.push(await compare(session.connection, search, { folder, manifest }, before));
+    for (const search of searches)
+      if (name === undefined || search.name === name)
+        found.push(await compare(connection, search, { folder, manifest }, before));
     return found;
   });
 }
@@ -79,15 +78,15 @@ interface Side {
   readonly manifest: Manifest;
 }
 
-/** Earlier snapshots, the newest first. A snapshot that was held back is not one that anybody saw. */
-function earlierOf(config: Config, { snapshot_id }: Manifest): readonly Side[] {
-  const layout = layoutOf(config.output);
-  const current = currentSnapshot(layout);
-  return listSnapshots(layout)
-    .flatMap(({ id, folder, manifest }) =>
-      id < snapshot_id && folder !== current && manifest !== undefined ? [{ folder, manifest }] : [],
-    )
-    .reverse();
+/** Earlier snapshots that were current once, the newest first; none if the user has no models. */
+async function earlierOf(
+  connection: DuckDBConnection,
+  config: Config,
+  { snapshot_id, own }: Manifest,
+): Promise<readonly Side[]> {
+  if (own === undefined || own.models.length + own.left_out.length === 0) return [];
+  const { kept } = await findPublished(connection, layoutOf(config.output));
+  return kept.filter(({ id }) => id < snapshot_id).reverse();
 }
 
 async function compare(
