@@ -6,8 +6,8 @@ with priced as (
     where market = 'auction' and price is not null and estimate > 0
 )
 select
-    priced.lot_id, lots.lot, page_of_lot(priced.domain_id, trim(lots.lot), lots.external_id) as link, priced.domain_id, lots.domain_name, priced.currency, priced.estimate, priced.low_80,
-    priced.high_80,
+    priced.lot_id, lots.lot, page_of_lot(priced.domain_id, trim(lots.lot), lots.external_id) as link, priced.domain_id,
+    lots.domain_name, priced.currency, priced.estimate, priced.low_80, priced.high_80,
     case
         when priced.interval_reason is not null then 'too few prices of this class for an interval'
         when priced.is_unreliable then 'such estimates are often far off'

@@ -1,5 +1,6 @@
 -- The priced lots of a model that are most like a car: by year, distance, damage and title. Without a value of the car no
--- lot is more like it than another. The car's own lots are no evidence either. A doubted price is no evidence: those that are as near come beside the ten, marked.
+-- lot is more like it than another. Other lots of the same car are left out. A doubted price is no evidence: those that are as
+-- near come beside the ten, marked.
 with priced as (
     select
         p.*,
@@ -10,7 +11,8 @@ with priced as (
     from price_inputs as p
     left join price_doubts as d using (lot_id)
     where p.market = $market and p.currency = $currency and p.price is not null
-        and p.manufacturer_id = $make and p.model_id = $model and p.lot_id is distinct from $lot_id and ($vehicle is null or p.vehicle_id is distinct from $vehicle)
+        and p.manufacturer_id = $make and p.model_id = $model and p.lot_id is distinct from $lot_id
+        and ($vehicle is null or p.vehicle_id is distinct from $vehicle)
 ),
 placed as (
     select

@@ -48,7 +48,10 @@ export function guard(token: string, portOf: () => number): MiddlewareHandler {
   };
 }
 
-/** Addresses that a page may load from beside those of its own server. */
+/**
+ * Sets what a page may load: of its own server alone.
+ * @param options pictures also from elsewhere; styles that the editor writes, which have the nonce
+ */
 export function protect(c: Context, { pictures = false, nonce = '' } = {}): void {
   const images = pictures ? ' https:' : '';
   const styles = nonce === '' ? '' : ` 'nonce-${nonce}'`;

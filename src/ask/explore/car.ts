@@ -4,8 +4,8 @@ import { count, counted, NONE, printable } from '../../base/config/printable.js'
 import { type Row, rows } from '../../base/duck/session.js';
 import type { Html } from '../docs/html.js';
 import { ask } from '../query/ask.js';
-import { type Value, valuesOf } from '../query/value.js';
-import { day, instant, label, list, money, pageOfLot, percent, source } from '../report/format.js';
+import { FACTORS, type Value, valuesOf } from '../query/value.js';
+import { day, instant, label, list, money, pageOfLot, percent, source, titled } from '../report/format.js';
 import { amountsOf, carMap, readingsOf } from './car-charts.js';
 import { grid } from './grid.js';
 import { factsOf, type Page, rowsLink, section } from './page.js';
@@ -44,7 +44,9 @@ ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicl
 
 /** Where and how a lot of the car is on offer, in a sentence. */
 function offerLine(lot: Row): Html {
-  const place = [titled(lot.city_name), printable(lot.state_code)].filter((part) => part !== '').join(' ');
+  const place = [lot.city_name === null ? '' : titled(lot.city_name), printable(lot.state_code)]
+    .filter((part) => part !== '')
+    .join(' ');
   const when =
     lot.sale_date === null
       ? lot.market === 'asking'
@@ -68,12 +70,6 @@ function offerLine(lot: Row): Html {
   ].filter((part) => part !== '');
   return html`<p class="offer">On offer at ${atSource(lot, `${source(lot.domain_name)}, lot ${printable(lot.lot)}`)}: ${facts.join(' · ')}</p>`;
 }
-
-/** A name that the feed writes in capitals or in small letters. */
-const titled = (name: unknown): string =>
-  printable(name)
-    .toLowerCase()
-    .replaceAll(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase());
 
 function vehicleFacts(vehicle: Row, seen: Row | undefined): Html {
   const names = ['body_type', 'color', 'engine', 'transmission', 'drive_wheel', 'fuel'] as const;
@@ -216,7 +212,7 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value):
 /** A factor with its level in words, such as `damage: all over`. */
 function factorWords(factor: string): string {
   const [name = '', level] = factor.split(': ');
-  const known = FACTORS[name] ?? words(name);
+  const known = SHORT[name] ?? words(name);
   return level === undefined
     ? known
     : `${known}: ${name === 'domain_id' ? (SOURCES[level] ?? level) : words(level)}`;
@@ -224,10 +220,9 @@ function factorWords(factor: string): string {
 
 const SOURCES: Readonly<Record<string, string>> = { 1: 'iaai.com', 3: 'copart.com', 12: 'encar.com' };
 
-const FACTORS: Readonly<Record<string, string>> = {
-  domain_id: 'source',
-  mileage: 'mileage for its age',
-  month: 'level of prices in the month',
+/** Names of factors that a page shortens besides. */
+const SHORT: Readonly<Record<string, string>> = {
+  ...FACTORS,
   damage_main_group: 'damage',
   damage_second_group: 'second damage',
   title_brand: 'title',

@@ -4,8 +4,7 @@ import { count, counted } from '../../base/config/printable.js';
 import { rows } from '../../base/duck/session.js';
 import type { Html } from '../docs/html.js';
 import { ask } from '../query/ask.js';
-import { numbersTable } from '../report/numbers-table.js';
-import { spec } from '../report/spec.js';
+import { lotsTable } from '../report/numbers-table.js';
 import {
   addressOf,
   conditionOf,
@@ -23,9 +22,6 @@ import type { Shown } from './shown.js';
 /** Lots on a page of a list. */
 const PAGE = 50;
 
-/** The columns of a list are those of the next auctions in the report. */
-export const NUMBERS = spec.sections.find(({ id }) => id === 'coming')?.figures[0]?.numbers ?? {};
-
 /** The lots on offer that a search finds: how many, and a page of them. */
 export async function findPage({ connection, names }: Shown, search: Search): Promise<Page> {
   const meant = asMeant(search, names);
@@ -34,7 +30,6 @@ export async function findPage({ connection, names }: Shown, search: Search): Pr
   const lots = Number(total?.lots);
   const found = await rows(connection, pageOf(meant));
   const sql = `from lots_on_offer\nwhere ${where}\norder by ${ORDERS[search.sort][1]}`;
-  const shown = found.map((row) => ({ ...row, moment: row.sale_date }));
   const isFiltered = Object.keys(search.filters).length > 0;
   return {
     title: wordsOf(meant),
@@ -45,7 +40,7 @@ ${notes(search, meant)}
 ${form(search, names)}
 <p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((search.page - 1) * PAGE + 1)} to ${count(Math.min(lots, search.page * PAGE))}`}</p>
 <p class="tools"><a href="/lots.csv?${addressOf(meant)}" download>CSV</a> <a href="/lots.parquet?${addressOf(meant)}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">As a query</a> <a href="/searches?${addressOf(meant)}">Watch this search</a></p>
-${found.length > 0 ? numbersTable(NUMBERS, shown, LINKS, 'lots') : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
+${found.length > 0 ? lotsTable(found, LINKS) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
 ${pager(meant, lots)}
 <p class="note">80% of such lots end between the two prices, Buy Now among them where there is one. A ~ marks an estimate in doubt. A chance that is hardly known is left out. “Costs at most” means its Buy Now or asking price, or else what it is likely to bring. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
 <datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist>`,
@@ -60,8 +55,8 @@ function pageOf(search: Search): string {
 }
 
 /** SQL of the lots of a search in its order. */
-export const listOf = (search: Search, from = 'explore.lots_on_offer'): string =>
-  `select * from ${from} where ${conditionOf(search)} order by ${ORDERS[search.sort][1]}, lot_id`;
+export const listOf = (search: Search): string =>
+  `select * from explore.lots_on_offer where ${conditionOf(search)} order by ${ORDERS[search.sort][1]}, lot_id`;
 
 /** A search whose make and model are names of the lake, if they are like any. */
 export function asMeant(search: Search, names: Names): Search {

@@ -66,7 +66,14 @@ export async function followCurrent(config: Config): Promise<Follower> {
           });
       const mine = held;
       mine.readers++;
-      const connection = await mine.opened.lake.session.connect();
+      const leave = (): void => {
+        mine.readers--;
+        closeUnread(mine);
+      };
+      const connection = await mine.opened.lake.session.connect().catch((error: unknown) => {
+        leave();
+        throw error;
+      });
       const interrupt = (): void => connection.interrupt();
       signal.addEventListener('abort', interrupt);
       return {
@@ -74,8 +81,7 @@ export async function followCurrent(config: Config): Promise<Follower> {
         release: () => {
           signal.removeEventListener('abort', interrupt);
           connection.closeSync();
-          mine.readers--;
-          closeUnread(mine);
+          leave();
         },
       };
     },

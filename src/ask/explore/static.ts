@@ -15,10 +15,9 @@ import { ask } from '../query/ask.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
 import { money } from '../report/format.js';
-import { AT_SOURCE, numbersTable } from '../report/numbers-table.js';
+import { lotsTable } from '../report/numbers-table.js';
 import { readPage } from '../report/write-report.js';
 import { makeParts } from './compare.js';
-import { NUMBERS } from './find.js';
 import { grid } from './grid.js';
 import { type Frame, wholePage } from './page.js';
 import { openShown, type Shown } from './shown.js';
@@ -116,7 +115,6 @@ async function auctionsPage({ connection }: Shown) {
     connection,
     `${AUCTIONS} order by prices_above desc nulls last, sale_date, lot_id limit ${LISTED}`,
   );
-  const shown = found.map((row) => ({ ...row, moment: row.sale_date }));
   const field = (name: string, label: string): Html =>
     html`<label>${label}<input name="${name}" autocomplete="off"></label>`;
   return {
@@ -125,9 +123,9 @@ async function auctionsPage({ connection }: Shown) {
     scripts: ['auctions'],
     first: html`<h1>The auctions of the next seven days</h1>
 <form class="filters" id="filters" hidden><div class="fields">${field('make', 'Make')}${field('model', 'Model')}${field('state', 'State')}${field('price', 'Costs at most')}${field('estimate', 'Estimate from')}<label class="flag"><input type="checkbox" name="stands" value="1">Stands out</label></div></form>
-<p class="tally" role="status" id="tally">The first ${count(shown.length)}, those that stand out most first</p>
-<div id="list">${shown.length > 0 ? numbersTable(NUMBERS, shown, AT_SOURCE, 'lots') : html`<p class="words">No auction is known.</p>`}</div>
-<p class="note">80% of such lots end between from and to. A ~ marks an estimate in doubt. Of many lots, those that stand out most are also those whose estimates err most. <a href="data/auctions.parquet" download>All of them as Parquet</a></p>`,
+<p class="tally" role="status" id="tally">The first ${count(found.length)}, those that stand out most first</p>
+<div id="list">${found.length > 0 ? lotsTable(found) : html`<p class="words">No auction is known.</p>`}</div>
+<p class="note">80% of such lots end between the two prices, Buy Now among them where there is one. A ~ marks an estimate in doubt. Of many lots, those that stand out most are also those whose estimates err most. <a href="data/auctions.parquet" download>All of them as Parquet</a></p>`,
   };
 }
 

@@ -31,6 +31,13 @@ const STAND_INS: StandIns = {
   dim_models: { joined_to: 'model_id' },
 };
 
+/** Factors (price_factors) whose names say little, in words. */
+export const FACTORS: Readonly<Record<string, string>> = {
+  domain_id: 'source',
+  mileage: 'mileage for its age',
+  month: 'level of prices in the month',
+};
+
 /** A connection to an open snapshot, and the names of what the snapshot has. */
 interface Lake {
   readonly connection: DuckDBConnection;

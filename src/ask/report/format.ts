@@ -75,6 +75,12 @@ export const unique = (values: readonly string[]): string[] => [...new Set(value
 /** Address of the page of the lot of a row at its source; undefined if it has none. */
 export const pageOfLot = ({ link }: Row): string | undefined => (typeof link === 'string' ? link : undefined);
 
+/** A place that the feed writes in capitals or in small letters. */
+export const titled = (value: unknown): string =>
+  label(value, 30)
+    .toLowerCase()
+    .replaceAll(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase());
+
 /** The feed writes some names of states in lower case. */
 function state(value: unknown): string {
   const name = label(value, 30);
@@ -101,11 +107,7 @@ const FORMATS: Readonly<Record<string, (value: unknown, row: Row, length?: numbe
   /** A key of the feed, such as `body_structure`. */
   words: (value) => label(value).replaceAll('_', ' '),
   source,
-  /** A place that the feed writes in capitals or in small letters. */
-  title: (value) =>
-    label(value, 30)
-      .toLowerCase()
-      .replaceAll(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase()),
+  title: titled,
   /** Marks an estimate in doubt. */
   mark: () => '~',
   /** The marts call `unknown` what the feed does not give. */

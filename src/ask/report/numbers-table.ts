@@ -3,15 +3,18 @@ import { NONE } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import type { Html } from '../docs/html.js';
 import { fill, pageOfLot, valueIn } from './format.js';
-import type { CellSpec } from './spec.js';
+import { type CellSpec, spec } from './spec.js';
 
 /** Addresses of the pages that a cell may link to, of the row's lot and of its car; undefined where there is none. */
 export type Links = Readonly<Record<'lot' | 'car', (row: Row) => string | undefined>>;
 
 /** A document without other pages leads to the lot at its source. */
-export const AT_SOURCE: Links = { lot: pageOfLot, car: pageOfLot };
+const AT_SOURCE: Links = { lot: pageOfLot, car: pageOfLot };
 
-/** Rows as a table that scrolls, with a column for each head of `numbers`. */
+/**
+ * Rows as a table that scrolls, with a column for each head of `numbers`.
+ * @param kind class of a list that is blocks on a phone
+ */
 export function numbersTable(
   numbers: Readonly<Record<string, CellSpec>>,
   rows: readonly Row[],
@@ -44,3 +47,19 @@ export function numbersTable(
     (row) => html`<tr>${Object.values(numbers).map((template, i) => cell(template, i, row))}</tr>`,
   )}</tbody></table></div>`;
 }
+
+/** The columns of lots are those of the next auctions. */
+const LOT = spec.sections.find(({ id }) => id === 'coming')?.figures[0]?.numbers ?? {};
+
+/** Rows of `lots_on_offer` as a list of lots, with more columns at its end. */
+export const lotsTable = (
+  lots: readonly Row[],
+  links: Links = AT_SOURCE,
+  more: Readonly<Record<string, CellSpec>> = {},
+): Html =>
+  numbersTable(
+    { ...LOT, ...more },
+    lots.map((row) => ({ ...row, moment: row.sale_date })),
+    links,
+    'lots',
+  );

@@ -3,14 +3,10 @@ import { counted, printable } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import type { Html } from '../docs/html.js';
 import { matchText, type Watched, watchedText } from '../query/watched.js';
-import { AT_SOURCE, type Links, numbersTable } from './numbers-table.js';
-import { spec } from './spec.js';
-
-/** The columns of lots are those of the next auctions. */
-const NUMBERS = spec.sections.find(({ id }) => id === 'coming')?.figures[0]?.numbers ?? {};
+import { type Links, lotsTable } from './numbers-table.js';
 
 /** What is new in a watched search and what left it. */
-export function watchedList(watched: Watched, links: Links = AT_SOURCE): Html {
+export function watchedList(watched: Watched, links?: Links): Html {
   const { reason, entered_rows, left_rows, entered, left } = watched;
   if (reason !== null) return html`<p class="words">${watchedText(watched)}.</p>`;
   if (entered === 0 && left === 0) return html`<p class="note">Nothing new, and nothing left.</p>`;
@@ -20,15 +16,9 @@ export function watchedList(watched: Watched, links: Links = AT_SOURCE): Html {
 }
 
 /** Rows of lots as a list of lots; rows of other models as lines. */
-function rowsOf(found: readonly Row[], links: Links): Html {
+function rowsOf(found: readonly Row[], links: Links | undefined): Html {
   const isLots =
     'lot' in (found[0] ?? {}) && 'low_80' in (found[0] ?? {}) && 'stands_out' in (found[0] ?? {});
   if (!isLots) return html`<ul>${found.map((row) => html`<li>${printable(matchText(row))}</li>`)}</ul>`;
-  const columns = 'became' in (found[0] ?? {}) ? { ...NUMBERS, Now: { text: '[{text became}]' } } : NUMBERS;
-  return numbersTable(
-    columns,
-    found.map((row) => ({ ...row, moment: row.sale_date })),
-    links,
-    'lots',
-  );
+  return lotsTable(found, links, 'became' in (found[0] ?? {}) ? { Now: { text: '[{text became}]' } } : {});
 }

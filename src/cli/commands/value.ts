@@ -1,6 +1,6 @@
 import { readLake } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
-import { VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/value.js';
+import { FACTORS, VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/value.js';
 import { count, printable } from '../../base/config/printable.js';
 import { command, type Lines, textOf } from '../command.js';
 import { wholeNumber } from '../option-values.js';
@@ -165,13 +165,6 @@ function comparablesOf({ currency, comparable_sales: sales }: Value): Lines {
     gridOf(isDoubted ? [...columns, 'doubted'] : columns, cells),
   ];
 }
-
-/** Names of factors whose own name or level says little. */
-const FACTORS: Readonly<Record<string, string>> = {
-  domain_id: 'source',
-  mileage: 'mileage for its age',
-  month: 'level of prices in the month',
-};
 
 /** Why a price is doubted (price_doubts), where its name says little. */
 const DOUBTS: Readonly<Record<string, string>> = {
