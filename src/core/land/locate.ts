@@ -109,12 +109,15 @@ export function edited(line: Buffer, edits: readonly Edit[]): Buffer {
 /** An escape in JSON that may be half of a surrogate pair. */
 export const HALF_PAIR = /\\u[dD][89a-fA-F]/;
 
-/** Whether a text in a JSON value, however deep, holds half of a surrogate pair, which no UTF-8 text can. */
-export function hasHalfPair(value: unknown): boolean {
+/**
+ * Whether a text in a JSON value, however deep, holds half of a surrogate pair, which no UTF-8 text can.
+ * @param isMeant which texts are looked for, in place of all that hold one
+ */
+export function hasHalfPair(value: unknown, isMeant = (text: string) => !text.isWellFormed()): boolean {
   const left = [value];
   while (left.length > 0) {
     const next = left.pop();
-    if (typeof next === 'string' && !next.isWellFormed()) return true;
+    if (typeof next === 'string' && isMeant(next)) return true;
     if (Array.isArray(next)) for (const element of next) left.push(element);
     else if (typeof next === 'object' && next !== null)
       for (const [name, inner] of Object.entries(next)) left.push(name, inner);

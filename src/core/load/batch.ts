@@ -40,7 +40,7 @@ export interface Batch {
   readonly name: string;
   /** Whether the batch is too small to be staged by partition. */
   readonly isSmall: boolean;
-  /** Whether some record was mended and lists its rejected columns. */
+  /** Whether some records were checked one by one: they may list rejected columns, and hold null in place of a row. */
   readonly isMended: boolean;
 }
 

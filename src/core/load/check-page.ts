@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { closeSync, createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
@@ -6,7 +7,7 @@ import { openNew, writeTo } from '../../base/config/owned.js';
 import { regular } from '../land/locate.js';
 import type { LandedPage } from '../land/page.js';
 import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/scan-page.js';
-import { type BadValue, type Fault, LARGE, mendRecord, type RecordRules } from './mend-record.js';
+import { type BadValue, type Fault, LARGE, mendRecord, NO_UTF8, type RecordRules } from './mend-record.js';
 
 /** A record that cannot be loaded, or a value that breaks the contract, with its place and its raw text. */
 export interface Reject
@@ -76,7 +77,7 @@ export async function checkPage(
           ? { record_id: null, path: '', expected: UNSERVED, found: unserved.error }
           : oversized !== undefined
             ? tooLarge(oversized)
-            : mendRecord(place.irregular ? regular(line, rules.stream.contract) : line, rules);
+            : mendRecord(readable(line, place, rules), rules);
       if ('record' in checked) {
         writeTo(out, Buffer.concat([checked.record, NEWLINE]));
         for (const value of checked.values) {
@@ -97,6 +98,15 @@ export async function checkPage(
     closeSync(out);
   }
   return { kept, rejected: read - kept, rejectedValues: values, meant };
+}
+
+/**
+ * A record as zod and DuckDB take it. Bytes that are no UTF-8 cost the value that holds them. In such a record U+FFFD does the
+ * same, which stands for such bytes of an earlier program.
+ */
+function readable(line: Buffer, { irregular }: PagePlace, { stream: { contract } }: RecordRules): Buffer {
+  if (isUtf8(line)) return irregular ? regular(line, contract) : line;
+  return regular(Buffer.from(line.toString('utf8').replaceAll('\ufffd', NO_UTF8)), contract);
 }
 
 /** What the reject of a record says that the service could not serve; `data_health` counts them by it. */

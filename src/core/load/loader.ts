@@ -168,7 +168,7 @@ export class Loader {
     const { staged, meant, ...counts } = this.#counts;
     if (meant > 0)
       this.options.warn(
-        `${meant} values of ${this.#stream.path} came as a list in place of an object or the reverse, as PHP writes them; they are read as they are meant`,
+        `${meant} values of ${this.#stream.path} came in another form, such as an empty list in place of an object; they are read as they are meant`,
       );
     const loaded = staged + counts.unchanged;
     return {
@@ -259,7 +259,7 @@ export class Loader {
     this.#counts.rejected += checked.rejected;
     this.#counts.rejectedValues += checked.rejectedValues;
     this.#counts.meant += checked.meant;
-    return { path: clean, seq, list, kept: checked.kept, isMended: checked.rejectedValues > 0 };
+    return { path: clean, seq, list, kept: checked.kept, isMended: true };
   }
 
   /** Stages a batch. Returns false if a batch of several pages fails; then none of it stays staged. */

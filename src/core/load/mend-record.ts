@@ -1,7 +1,6 @@
-import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { isObject } from '../../base/config/json.js';
-import { withoutWords, wordOf } from '../land/bare-words.js';
+import { wordOf } from '../land/bare-words.js';
 import {
   type Edit,
   edited,
@@ -26,14 +25,14 @@ export interface Fault {
   readonly found: string;
 }
 
-/** A value that breaks the contract, and the row and column that lack it. */
+/** A value that breaks the contract, and the row and column that lack it; or a whole row that a bad value costs. */
 export interface BadValue extends Fault {
   readonly table_name: string;
   /** JSON of the key of its row, by column. */
   readonly row_key: string;
-  /** The column that it would have filled; for an object that fills several, all of them. */
-  readonly column_name: string;
-  /** The value as it came. */
+  /** The column that it would have filled; for an object that fills several, all of them; null for a whole row. */
+  readonly column_name: string | null;
+  /** The value, or the whole row, as it came. */
   readonly raw: string;
 }
 
@@ -45,6 +44,7 @@ export interface RecordRules {
 
 /** A record under check: its bytes and its parsed value, in which values that break the contract become null. */
 interface Checked extends RecordRules {
+  /** Bytes that are no UTF-8 stand in it as {@link NO_UTF8}. */
   readonly line: Buffer;
   readonly record: unknown;
   readonly record_id: string | null;
@@ -52,8 +52,9 @@ interface Checked extends RecordRules {
 
 /**
  * Makes a record loadable: each value that breaks the contract becomes null, and each row that loses a value gets the
- * member {@link REJECTED_MEMBER}, which lists the columns. All other bytes stay. A record whose keys or rows cannot be
- * read is a fault.
+ * member {@link REJECTED_MEMBER}, which lists the columns. A row of a list whose key cannot be read, or that is no object,
+ * becomes null as a whole, and the object whose delivery shows which rows are gone lists the name of the list. All other
+ * bytes stay. A record whose own key cannot be read is a fault.
  * @returns the record, its rejected values, which can be iterated once, and the number of values that were read as they
  * were meant; or the fault of the whole record
  */
@@ -63,42 +64,98 @@ export function mendRecord(
 ): { readonly record: Buffer; readonly values: Iterable<BadValue>; readonly meant: number } | Fault {
   const { stream } = rules;
   const { contract } = stream;
-  if (!isUtf8(given)) {
-    const record_id = recordId(JSON.parse(withoutWords(given.toString('latin1'))), given, contract);
-    return { record_id, path: '', expected: 'JSON in UTF-8', found: 'bytes that are no UTF-8' };
-  }
   const { line, record, meant } = asMeant(given, contract);
-  const text = line.toString('utf8');
   // The id is required, so it is never set to null.
   const checked = { ...rules, line, record, record_id: recordId(record, line, contract) };
-  const faultAt = (path: RecordPath): Fault =>
-    faultOf(checked, { path, value: valueAt(record, path) }, locate(line, [path], contract)[0]);
-  // A list with a million elements that are not objects would keep zod busy for seconds.
-  if (line.length > LARGE)
-    for (const placed of leaves(record, contract)) if (isNoRow(placed)) return faultAt(placed.path);
   const bad: Found[] = [];
+  const lost = new LostRows();
+  // Zod would be busy for seconds with a list of a million elements that are not objects.
+  if (line.length > LARGE)
+    for (const placed of leaves(record, contract)) {
+      if (isNoRow(placed)) lost.add(placed.path, placed);
+      if (lost.rows.length + lost.nulls > MOST_BAD_VALUES) return tooManyOf(checked);
+    }
+  for (const paths of badPaths(checked)) {
+    if (paths === undefined) return tooManyOf(checked);
+    const here = new Map(paths.filter((path) => !lost.holds(path)).map((path) => [pathText(path), path]));
+    if (here.size === 0) break;
+    for (const path of here.values()) {
+      const value = valueAt(record, path);
+      if (value !== null && isMendable(path, rules)) {
+        bad.push({ path, value });
+        setNull(record, path);
+      } else if (!lost.holds(path)) {
+        const row = rowAround(path);
+        if (row === undefined) return faultOf(checked, { path, value }, locate(line, [path], contract)[0]);
+        lost.add(row, { path, value });
+      }
+    }
+    if (bad.length + lost.rows.length > MOST_BAD_VALUES) return tooManyOf(checked);
+  }
+  const kept = bad.filter(({ path }) => !lost.holds(path));
+  const isWhole = kept.length + lost.rows.length === 0;
+  const mended = isWhole ? { record: line, values: [] } : withoutValues(checked, kept, lost.rows);
+  return { ...mended, meant: meant + lost.nulls };
+}
+
+/**
+ * The paths of the values that break the contract, in rounds: the caller makes them null, which may break it in another place.
+ * Undefined if they are too many to tell.
+ */
+function* badPaths({ stream, line, record }: Checked): Generator<readonly RecordPath[] | undefined> {
   const halves: RecordPath[] = [];
   // One after the other: a record may have a million values.
-  if (HALF_PAIR.test(text))
-    for (const { path, value } of leaves(record, contract)) if (hasHalfPair(value)) halves.push(path);
-  for (;;) {
-    const issues = issuesOf(stream, record);
-    const paths = [...(bad.length === 0 ? halves : []), ...(issues ?? []).flatMap(pathsOf)];
-    if (issues !== undefined && paths.length === 0) break;
-    const unmendable = paths.find((path) => !isMendable(path, rules) || valueAt(record, path) === null);
-    if (unmendable !== undefined) return faultAt(unmendable);
-    if (issues === undefined || paths.length + bad.length > MOST_BAD_VALUES) {
-      const expected = `a record with at most ${MOST_BAD_VALUES} values that break the contract`;
-      return { record_id: checked.record_id, path: '', expected, found: 'more' };
-    }
-    for (const path of paths) {
-      const value = valueAt(record, path);
-      if (value === null) continue;
-      bad.push({ path, value });
-      setNull(record, path);
-    }
+  if (HALF_PAIR.test(line.toString('utf8')))
+    for (const { path, value } of leaves(record, stream.contract)) if (hasHalfPair(value)) halves.push(path);
+  const first = issuesOf(stream, record);
+  yield first && [...halves, ...first.flatMap(pathsOf)];
+  for (;;) yield issuesOf(stream, record)?.flatMap(pathsOf);
+}
+
+/**
+ * Stands in a record for bytes that are no UTF-8: half of a surrogate pair, as JSON escapes it, so that it costs the value that
+ * holds it.
+ */
+export const NO_UTF8 = '\\udffe';
+
+/** The text of some bytes of a record, with U+FFFD for bytes that were no UTF-8. */
+const textOf = (line: Buffer, [start, end]: Span): string =>
+  line.toString('utf8', start, end).replaceAll(NO_UTF8, '\ufffd');
+
+/** A row of a list that cannot be loaded: its path, and the value that costs it. */
+interface LostRow {
+  readonly row: RecordPath;
+  readonly why: Found;
+}
+
+/** The rows that a record loses. A null among the rows of a list is no row, so that nothing is lost. */
+class LostRows {
+  readonly rows: LostRow[] = [];
+  nulls = 0;
+  readonly #paths = new Set<string>();
+
+  add(row: RecordPath, why: Found): void {
+    this.#paths.add(pathText(row));
+    if (why.value === null && why.path.length === row.length) this.nulls++;
+    else this.rows.push({ row, why });
   }
-  return { ...(bad.length === 0 ? { record: line, values: [] } : withoutValues(checked, bad)), meant };
+
+  /** Whether a path leads into one of these rows. */
+  holds(path: RecordPath): boolean {
+    if (this.#paths.size === 0) return false;
+    return path.some((_, i) => this.#paths.has(pathText(path.slice(0, i + 1))));
+  }
+}
+
+/** The innermost element of a list that a path leads into or to; undefined if there is none. */
+function rowAround(path: RecordPath): RecordPath | undefined {
+  const last = path.findLastIndex((step) => typeof step === 'number');
+  return last < 0 ? undefined : path.slice(0, last + 1);
+}
+
+function tooManyOf({ record_id }: Checked): Fault {
+  const expected = `a record with at most ${MOST_BAD_VALUES} values that break the contract`;
+  return { record_id, path: '', expected, found: 'more' };
 }
 
 /** Size of a record, in bytes, above which its check takes a noticeable time. */
@@ -149,50 +206,61 @@ function pathsOf(issue: z.core.$ZodIssue): RecordPath[] {
   return inside === undefined ? [path] : inside.map((inner) => [...path, ...inner]);
 }
 
-/** Whether a value may become null: it is not required, not a row or list of rows, and not part of a key. */
+/** Whether a value may become null: it is a list, or it is not required, no row, and not part of a key. */
 function isMendable(path: RecordPath, { stream, places }: RecordRules): boolean {
   const place = placeOf(path);
   const node = nodeAt(stream.contract, place);
-  return node === undefined || (!node.required && !isRowPlace(node) && !places.holdsKey(place));
+  if (node === undefined || node.element !== undefined) return true;
+  return !node.required && !isRowPlace(node) && !places.holdsKey(place);
 }
 
-function withoutValues(checked: Checked, bad: readonly Found[]) {
+function withoutValues(checked: Checked, bad: readonly Found[], lost: readonly LostRow[]) {
   const { line, stream } = checked;
-  const marks = marksOf(checked, bad);
-  const paths = [...bad, ...marks].map(({ path }) => path);
-  const spans = locate(line, paths, stream.contract);
+  const marks = marksOf(checked, bad, lost);
+  const nulls = [...bad.map(({ path }) => path), ...lost.map(({ row }) => row)];
+  const spans = locate(line, [...nulls, ...marks.map(({ path }) => path)], stream.contract);
   const edits = spans.flatMap((span, i): Edit[] => {
     if (span === undefined) return [];
     const [start, end] = span;
-    const columns = marks[i - bad.length]?.columns;
+    const columns = marks[i - nulls.length]?.columns;
     if (columns === undefined) return [{ span, text: 'null' }];
     const isEmpty = /^\{\s*\}/.test(line.toString('latin1', start, Math.min(end, start + 16)));
     const text = `"${REJECTED_MEMBER}":${JSON.stringify([...columns].sort())}${isEmpty ? '' : ','}`;
     return [{ span: [start + 1, start + 1], text }];
   });
-  return { record: edited(line, edits), values: valuesOf(checked, bad, spans) };
+  return { record: edited(line, edits), values: valuesOf(checked, bad, lost, spans) };
 }
 
-function marksOf({ record, places }: Checked, bad: readonly Found[]) {
+function marksOf({ record, places }: Checked, bad: readonly Found[], lost: readonly LostRow[]) {
   const marks = new Map<string, { readonly path: RecordPath; readonly columns: Set<string> }>();
+  const mark = (at: RecordPath, columns: readonly string[]): void => {
+    const found = marks.get(pathText(at)) ?? { path: at, columns: new Set() };
+    for (const column of columns) found.columns.add(column);
+    marks.set(pathText(at), found);
+  };
   for (const { path } of bad) {
     const own = entityOf(path, places);
     const start = placeOf(own);
     for (const { entity, columns } of places.filledBy(placeOf(path))) {
       const steps = entity === start ? [] : stepsOf(entity.slice(start.length));
-      for (const at of objectsAt(valueAt(record, own), steps, own)) {
-        const mark = marks.get(pathText(at)) ?? { path: at, columns: new Set() };
-        for (const column of columns) mark.columns.add(column);
-        marks.set(pathText(at), mark);
-      }
+      for (const at of objectsAt(valueAt(record, own), steps, own)) mark(at, columns);
     }
   }
+  for (const { row } of lost) mark(...ownerOf(row));
   return [...marks.values()];
+}
+
+/** The object whose delivery shows which rows of a list are gone, a lot or the record, and the name of its list. */
+function ownerOf([list, position, ofLot, ...rest]: RecordPath): [at: RecordPath, lists: readonly string[]] {
+  if (list === 'lots' && position !== undefined && rest.length > 0)
+    return [[list, position], [String(ofLot)]];
+  return [[], [String(list)]];
 }
 
 function* valuesOf(
   checked: Checked,
   bad: readonly Found[],
+  lost: readonly LostRow[],
   spans: readonly (Span | undefined)[],
 ): Generator<BadValue> {
   const { line, stream, places } = checked;
@@ -205,10 +273,22 @@ function* valuesOf(
       nodeAt(stream.contract, place)?.members.size === 0 ? row?.columns.slice(0, 1) : row?.columns;
     yield {
       ...faultOf(checked, found, span),
-      raw: wordOf(found.value) ?? line.toString('utf8', ...span),
+      raw: wordOf(found.value) ?? textOf(line, span),
       table_name: row?.table.name ?? '',
       row_key: rowKey(checked, found.path, row?.key ?? []),
       column_name: columns?.join(', ') ?? '',
+    };
+  }
+  for (const [i, { row, why }] of lost.entries()) {
+    const [cut] = places.filledBy(placeOf(row));
+    const span = spans[bad.length + i] ?? [0, 0];
+    yield {
+      ...faultOf(checked, why, locate(line, [why.path], stream.contract)[0]),
+      raw: textOf(line, span),
+      table_name: cut?.table.name ?? '',
+      // The key of the row itself, as far as it can be read.
+      row_key: rowKey(checked, [...row, ''], cut?.key ?? []),
+      column_name: null,
     };
   }
 }
@@ -289,10 +369,15 @@ const placeOf = (path: RecordPath): string => pathText(path).replaceAll(/\[\d+\]
 function faultOf({ line, stream, record_id }: Checked, { path, value }: Found, span?: Span): Fault {
   const node = nodeAt(stream.contract, placeOf(path));
   const kinds = node === undefined ? 'a value' : kindNames(node.accepts).join(', ');
-  const form =
-    hasHalfPair(value) && wordOf(value) === undefined ? `${kinds} without half of a surrogate pair` : kinds;
-  const expected = node?.required === true ? `${form} (required)` : form;
+  const expected = `${kinds}${wantedOf(value)}${node?.required === true ? ' (required)' : ''}`;
   return { record_id, path: pathText(path), expected, found: describe(value, line, span) };
+}
+
+/** What a text lacks that no text in UTF-8 could be. */
+function wantedOf(value: unknown): string {
+  if (!hasHalfPair(value) || wordOf(value) !== undefined) return '';
+  const isBroken = hasHalfPair(value, (text) => text.includes(JSON.parse(`"${NO_UTF8}"`)));
+  return isBroken ? ' in UTF-8' : ' without half of a surrogate pair';
 }
 
 const MOST_FOUND = 200;
@@ -308,8 +393,8 @@ function describe(value: unknown, line: Buffer, [start, end]: Span = [0, line.le
   // The whole of an object may be nested deeper than JSON.stringify can follow.
   const text =
     typeof value === 'object'
-      ? line.toString('utf8', start, Math.min(end, start + 4 * MOST_FOUND + 4))
-      : JSON.stringify(value);
+      ? textOf(line, [start, Math.min(end, start + 4 * MOST_FOUND + 4)])
+      : JSON.stringify(value).replaceAll(NO_UTF8, '\ufffd');
   return `${kind} ${clipped(text)}`;
 }
 

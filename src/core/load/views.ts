@@ -44,7 +44,7 @@ export const RECORDS = 'records';
  * Plans the relations of a stream: `records`, and one for each list of objects (and the image set of a lot) with the
  * keys of its parents, `_position` (from 1), the members of the entity as columns, `_extra` (JSON of the members
  * the contract does not know, or null) and `_rejected` (columns whose values break the contract, or null).
- * @param isMended whether records of the batch list their rejected columns
+ * @param isMended whether records of the batch list their rejected columns, and lists may hold null in place of a row
  */
 export function planViews(
   { name: stream, contract }: Pick<Stream, 'name' | 'contract'>,
@@ -71,7 +71,10 @@ export function planViews(
         view(member.path, member, `(${members})`, false);
         continue;
       }
-      const elements = `select ${columns}, generate_subscripts(${list}, 1) as _position, unnest(${list}, max_depth := 2) from ${from}`;
+      const places = `select ${columns}, generate_subscripts(${list}, 1) as _position`;
+      const elements = isMended
+        ? `select * exclude (_element), unnest(_element) from (${places}, unnest(${list}) as _element from ${from}) where _element is not null`
+        : `${places}, unnest(${list}, max_depth := 2) from ${from}`;
       view(member.element.path, member.element, `(${elements})`);
       add(member.element, identifier(member.element.path), carried);
     }

@@ -51,8 +51,11 @@ const timestampText = z.string().refine((value) => isTimestamp(value), 'a text t
 
 const NUMBER_KINDS = Kind.INTEGER | Kind.LONG_INTEGER | Kind.REAL | Kind.INTEGER_TEXT | Kind.REAL_TEXT;
 
-/** Every kind but whole numbers of more than 15 digits, which would not be read exactly. */
-const ANY_KINDS = Kind.NULL | Kind.BOOLEAN | Kind.INTEGER | Kind.REAL | Kind.TEXT | Kind.OBJECT | Kind.ARRAY;
+/**
+ * Every kind but whole numbers of more than 15 digits, which would not be read exactly, and numbers with a fraction, which may
+ * be whole numbers in another form.
+ */
+const ANY_KINDS = Kind.NULL | Kind.BOOLEAN | Kind.INTEGER | Kind.TEXT | Kind.OBJECT | Kind.ARRAY;
 
 /** Any JSON value that is read exactly. */
 const anyValue = z
@@ -92,11 +95,12 @@ export const id = keyKind(
   'number',
 );
 
-/** A key of any form: a text as it is, anything else as its JSON. VARCHAR. */
+/** A key of any form: a text as it is, a whole number as its digits, anything else as its JSON. VARCHAR. */
 const textId = keyKind(
   anyValue.refine((value) => value !== undefined && value !== null, 'no key'),
-  ANY_KINDS & ~Kind.NULL,
+  (ANY_KINDS & ~Kind.NULL) | Kind.INTEGER_TEXT,
   'VARCHAR',
+  'number',
 );
 
 /** A whole number, or its digits as text. BIGINT. */
@@ -158,7 +162,7 @@ export const plainKinds = {
   /** An amount for which the service names no currency (service.md#values); `currencies` holds what lotlake assumes. */
   amount: (description: string) => number(description, { unit: 'currency not stated, see currencies' }),
   text,
-  /** A value whose type is not described (service.md#lots): a text as it is, anything else as its JSON. VARCHAR. */
+  /** A value whose type is not described (service.md#lots): a text as it is, a whole number as its digits, anything else as its JSON. VARCHAR. */
   anyText: kind(anyValue, ANY_KINDS, 'VARCHAR'),
   flag: kind(z.union([z.boolean(), z.literal(0), z.literal(1)]), Kind.BOOLEAN, 'BOOLEAN'),
   timestamp,
