@@ -1,7 +1,7 @@
 with staged as (
-    select lot_id, vehicle_id, _seq as seq
+    select lot_id, vehicle_id, _seq as seq, updated_at
     from stage.lots
-    anti join run.outdated_receipts as outdated on outdated.vehicle_id = lots.vehicle_id and outdated.seq = lots._seq
+    anti join run.overtaken_vehicles using (vehicle_id)
 ),
 known as (
     select lot_id, vehicle_id, seen_at from base.sightings
@@ -21,17 +21,46 @@ owners as (
     where lot_id is null
 ),
 claims as (
-    select lot_id, vehicle_id, seq from staged semi join contested using (lot_id)
+    select lot_id, vehicle_id, seq, if(updated_at > facts.ended_at, null, updated_at) as updated_at
+    from staged
+    semi join contested using (lot_id)
+    cross join run.facts
     union all
     -- an unchanged record lists the lot if it listed the lot when it was last loaded
-    select lot_id, known_claims.vehicle_id, coalesce(unchanged.seq, -1) as seq
+    select
+        lot_id,
+        known_claims.vehicle_id,
+        coalesce(unchanged.seq, -1) as seq,
+        if(unchanged.vehicle_id is null, null, lots.updated_at) as updated_at
     from known_claims
     left join owners using (vehicle_id, seen_at)
     left join run.unchanged_vehicles as unchanged on unchanged.vehicle_id = owners.vehicle_id
+    left join base.lots as lots using (lot_id)
+),
+last_copies as (
+    select vehicle_id, max(seq) as seq
+    from (
+        select vehicle_id, _seq as seq from stage.vehicles
+        union all
+        select vehicle_id, seq from run.unchanged_vehicles
+    )
+    semi join claims using (vehicle_id)
+    group by all
 )
 select
     lot_id,
     vehicle_id,
-    row_number() over (partition by lot_id order by max(seq) desc, vehicle_id desc) > 1 as is_lost
+    -- a later copy of the vehicle may no longer list the lot
+    bool_or(claims.seq >= coalesce(last_copies.seq, 0)) as is_listed,
+    row_number() over (
+        partition by lot_id
+        order by
+            bool_or(claims.seq >= 0) desc,
+            max(claims.updated_at) desc nulls last,
+            is_listed desc,
+            max(claims.seq) desc,
+            vehicle_id desc
+    ) > 1 as is_lost
 from claims
+left join last_copies using (vehicle_id)
 group by lot_id, vehicle_id

@@ -1,10 +1,8 @@
 select vehicle_id, bool_or(columns(vehicle_members.* exclude (vehicle_id, _seq)))
 from counted.vehicle_members
 cross join run.facts
+anti join run.unchanged_vehicles using (vehicle_id)
 where facts.is_from_feed
-    -- one list may have shown the vehicle unchanged, with children that the other list did not show
-    and (
-        (select count(distinct list) from run.pages) <= 1
-        or vehicle_id not in (select vehicle_id from run.unchanged_vehicles)
-    )
-group by all
+group by vehicle_id
+-- another copy may have had the row that this one lacks
+having count(*) = 1

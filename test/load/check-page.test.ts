@@ -344,7 +344,13 @@ describe('bytes that are no UTF-8', () => {
     ]);
     expect(kept).toBe(2);
     expect(rejects).toMatchObject([
-      { position: 1, record_id: '4', path: 'vin', expected: 'null, integer, text in UTF-8', raw: '"a\ufffd\ufffd"' },
+      {
+        position: 1,
+        record_id: '4',
+        path: 'vin',
+        expected: 'null, integer, text in UTF-8',
+        raw: '"a\ufffd\ufffd"',
+      },
       { position: 1, path: 'lots[0].note', raw: '"caf\ufffd"', table_name: 'lots', column_name: 'note' },
     ]);
     expect(String(clean).split('\n')[1]).toBe(
@@ -433,7 +439,7 @@ describe('a value that breaks the contract', () => {
       'lots[1].prices[1].bid',
       'array [1, 2]',
       'prices',
-      { price_id: 4 },
+      { lot_id: 2, price_id: 4 },
       'bid',
       '[1, 2]',
     ],

@@ -6,6 +6,7 @@ import type { TableSchema } from '../../src/core/lake/schema.js';
 import type { LandedPage } from '../../src/core/land/page.js';
 import { sinksOf } from '../../src/core/land/page-sinks.js';
 import { openPass, type Pass } from '../../src/core/land/pass.js';
+import { RECEIPT_BITS } from '../../src/core/load/batch.js';
 import { LoadError, Loader } from '../../src/core/load/loader.js';
 import { rejectsFile } from '../../src/core/load/staged.js';
 import { pageOf } from '../land/support.js';
@@ -103,13 +104,13 @@ const vehicle = (id: number, members = '', lot = ''): string =>
   `{"id":${id}${members},"lots":[{"id":${id * 10},"lot":"n${id}","bid":${id}.5${lot}}]}`;
 
 describe('the loader of a pass', () => {
-  it('stages a row for each record, with the order in which its page arrived', async () => {
+  it('stages a row for each record, with the order in which its page arrived and its place there', async () => {
     const result = await load(await landed([vehicle(1), vehicle(2)], [vehicle(3)]));
     expect(result).toMatchObject({ served: 3, records: 3, loaded: 3, rejected: 0, rejectedValues: 0 });
     expect(await staged('vehicles', 'vehicle_id, _seq')).toEqual([
-      { vehicle_id: 1, _seq: 0 },
-      { vehicle_id: 2, _seq: 0 },
-      { vehicle_id: 3, _seq: 1 },
+      { vehicle_id: 1, _seq: 1 },
+      { vehicle_id: 2, _seq: 2 },
+      { vehicle_id: 3, _seq: 2 ** RECEIPT_BITS + 3 },
     ]);
     expect(await staged('lots', 'lot_id, vehicle_id, lot, bid')).toEqual([
       { lot_id: 10, vehicle_id: 1, lot: 'n1', bid: 1.5 },

@@ -3,7 +3,15 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { firstLot, need, recordsOf, vehicleAt } from '../served.js';
-import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
+import {
+  bareDuckDb,
+  configFor,
+  serve,
+  silentReporter,
+  temporaryFolder,
+  UNREADABLE_LIST,
+  WITHOUT_MARTS,
+} from './support.js';
 
 const world = createWorld({ vehicles: 200, seed: 8 });
 // Plain lots. The cases in test/reconcile cover the effects of dates, statuses and amounts.
@@ -126,11 +134,11 @@ describe('a night archives', () => {
     const { night, active, query } = await feed();
     await night(vehicles);
     const broken = vehicles.map((vehicle, i) =>
-      i === 7 ? { ...vehicle, listings: { of: 'the vehicle' } } : vehicle,
+      i === 7 ? { ...vehicle, listings: UNREADABLE_LIST } : vehicle,
     );
     await night(broken);
     expect(await active()).toEqual(ids(vehicles));
-    expect(await query("select path from '$lake/rejects/*.parquet'")).toEqual([{ path: 'listings' }]);
+    expect(await query("select path from '$lake/rejects/*.parquet'")).toEqual([{ path: '' }]);
   });
 
   it('no lot of a source from which the feed brought nothing', async () => {

@@ -64,6 +64,9 @@ export function configFor(url: string, output: string, more: ConfigInput = {}): 
   );
 }
 
+/** More values that break the contract than a record may have: a record with them is rejected whole. */
+export const UNREADABLE_LIST: readonly unknown[] = Array.from({ length: 10_001 }, () => 0);
+
 /** Computes only the mart with the alarms, and the models that it reads. */
 export const healthMart = (): Partial<Modelling> => ({ models: modelsOf(['data_health']), checks: [] });
 

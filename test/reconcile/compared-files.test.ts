@@ -80,7 +80,7 @@ async function merge(run: string, entries: readonly (readonly [string, number, s
     return { path, rows: known.length, bytes: statSync(join(base, path)).size };
   });
   const stored = {
-    ...{ columns: prices.columns, key: ['price_id'], partitioned: true, files },
+    ...{ columns: prices.columns, key: ['lot_id', 'price_id'], partitioned: true, files },
     ...{ rows: 6, bytes: 0, last_field_id: 0, gone_fields: [] },
   };
   const target = join(folder.path, run);
@@ -99,8 +99,13 @@ it('reads only the files in which a delivered lot has rows', async () => {
   expect(await merge('one', [['d', 4, '2026-02', 2]])).toMatchObject({ updated: 1, gone: 0, compared: 2 });
 });
 
-it('reads the file of an entry that another lot had', async () => {
-  expect(await merge('two', [['f', 4, '2026-03', 1]])).toMatchObject({ updated: 1, gone: 1, compared: 3 });
+it('keeps the entry of another lot with the same id', async () => {
+  expect(await merge('two', [['f', 4, '2026-03', 1]])).toMatchObject({
+    inserted: 1,
+    updated: 0,
+    gone: 1,
+    compared: 2,
+  });
 });
 
 it('reads no file for an entry that is new, of a lot without any', async () => {

@@ -132,6 +132,8 @@ async function bind(connection: DuckDBConnection, all: readonly TableSchema[], n
       run_id: run,
       seen_at: seenAt,
       kind,
+      // No record of a story comes from the future.
+      ended_at: '2100-01-01T00:00:00Z',
       is_resumed: seenAt < startedAt,
       is_from_feed: kind !== 'lookup',
       is_carried: false,
@@ -143,7 +145,7 @@ async function bind(connection: DuckDBConnection, all: readonly TableSchema[], n
     facts: [facts],
     ...{ sources: ids(sources), hidden_sources: ids(hidden), complete_streams: [] },
     unproven: unproven.map(([low, high]) => ({ low, high })),
-    pages: kind === 'lookup' ? [] : came.map(({ list, seq }) => ({ seq, list })),
+    repeated_rows: [],
     unchanged_records: unchanged.map(({ vehicle, seq }) => ({ vehicle_id: vehicle.id, seq })),
   };
   for (const [name, text] of Object.entries(RUN_RELATIONS))
@@ -156,7 +158,7 @@ async function bind(connection: DuckDBConnection, all: readonly TableSchema[], n
 /** Records that were rejected whole, as far as rules read them. */
 const rejectsOf = ({ rejected, rejectedLots }: Evidence): Values[] =>
   [...rejected].map((id, i) => ({
-    ...{ stream: 'cars', record_id: String(id), path: 'listings' },
+    ...{ stream: 'cars', record_id: String(id), path: '' },
     raw: JSON.stringify({ id, lots: i === 0 ? [...rejectedLots].map((lot) => ({ id: lot })) : [] }),
   }));
 
@@ -169,7 +171,7 @@ export async function reconcileNight(
   const { allowShrink } = night;
   await bind(connection, all, night);
   const rules = all.filter(({ table }) => OF_RULES.has(table.name));
-  await applyRules(connection, 'receipts', 'overtaken_vehicles', 'unchanged_vehicles', 'outdated_receipts');
+  await applyRules(connection, 'overtaken_vehicles', 'unchanged_vehicles', 'returned_vehicles');
   await applyRules(connection, 'lot_claims', 'rejected_vehicles', 'rejected_lots');
   await bindCounted(connection, rules);
   await applyRules(connection, 'vehicle_sightings', 'lot_sightings');

@@ -32,7 +32,8 @@ const COMPARED = columnsOf(
 );
 
 /** What the run knows unless a case says otherwise: a full pass over all sources that proves absence. */
-const FACTS = "'run-2', '2026-11-20 02:00:00+00', 'full', false, true, true, true, 0.2, false";
+const FACTS =
+  "'run-2', '2026-11-20 02:00:00+00', '2026-11-20 04:00:00+00', 'full', false, true, true, true, 0.2, false";
 
 export function columnsOf(text: string): Column[] {
   return text.split(', ').map((column) => {
@@ -72,7 +73,7 @@ export const readsOf = (sql: string, state: string): string[] =>
   [...sql.matchAll(new RegExp(`\\b${state}\\.(\\w+)`, 'g'))].map(([, name = '']) => name);
 
 /** The rules that any rule on the rows of `counted` depends on. */
-const COUNTING = ['outdated_receipts', 'lot_claims'];
+const COUNTING = ['overtaken_vehicles', 'returned_vehicles', 'lot_claims'];
 
 /** A rule and the rules that it depends on, in order. */
 function chapterOf(rule: Rule): readonly Rule[] {

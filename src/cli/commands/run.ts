@@ -130,12 +130,10 @@ async function mirrorRun(
 function machineReadable({ manifest, passes, tests, ...rest }: RunResult, isQuiet: boolean): object {
   const tables = Object.entries({ ...manifest.tables, ...manifest.marts });
   const listed = {
-    passes: passes.map(
-      ({ record: pass, folder: _, lists: __, prints: ___, unchangedIds: ____, ...counts }) => ({
-        ...pass,
-        ...counts,
-      }),
-    ),
+    passes: passes.map(({ record: pass, folder: _, prints: __, unchangedIds: ___, ...counts }) => ({
+      ...pass,
+      ...counts,
+    })),
     tests: tests
       .filter(({ failures }) => !isQuiet || failures > 0)
       .map(({ sql: _, failing: __, ...test }) => test),

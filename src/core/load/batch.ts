@@ -29,6 +29,12 @@ const stagedTables = (stream: StreamName): readonly StagedTable[] => [
   ...(stream === 'cars' ? MEMBER_TABLES : []),
 ];
 
+/**
+ * A receipt, `_seq`, numbers the records in the order in which they came: the receipt of the page, then, in the lower bits, the
+ * place of the record among those of its batch.
+ */
+export const RECEIPT_BITS = 32;
+
 /** Records to be loaded together. */
 export interface Batch {
   readonly stream: Stream;
@@ -81,7 +87,7 @@ async function createBatch(connection: DuckDBConnection, options: Batch): Promis
   const lists = `map(${paths}, ${literals(files.map((file) => file.list))})`;
   await connection.run(`
     create or replace temp table ${BATCH} as
-    select * exclude (_file), ${order}[_file] as _seq, ${lists}[_file] as _list
+    select * exclude (_file), (${order}[_file]::bigint << ${RECEIPT_BITS}) + row_number() over () as _seq, ${lists}[_file] as _list
     from read_json(${paths}, format = 'newline_delimited', filename = '_file',
       maximum_object_size = ${Math.max(options.isSmall ? 1 << 18 : 4 << 20, options.largestRecord * 2)}, columns = {${columns}})`);
 }
@@ -108,7 +114,7 @@ async function createEmptyBatch(connection: DuckDBConnection, stream: Stream): P
   const columns = columnTypes(stream.contract, [], false)
     .map(([name, type]) => `${identifier(name)} ${type}`)
     .join(', ');
-  await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq integer, _list varchar)`);
+  await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq bigint, _list varchar)`);
   await createViews(connection, planViews(stream, [], false));
 }
 

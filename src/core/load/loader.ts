@@ -55,8 +55,6 @@ interface LoadCounts {
 /** The staged records of a pass. */
 export interface StagedRecords extends LoadCounts {
   readonly drift: readonly DriftReport[];
-  /** The list of each page, by `seq`, the order of receipt. */
-  readonly lists: ReadonlyMap<number, string>;
   /** Fingerprints of the loaded records of vehicles, page by page. */
   readonly prints: readonly Fingerprints[];
   /** Ids of the vehicles whose records the lake has already, by the `seq` of their page. */
@@ -111,8 +109,6 @@ export class Loader {
   #crowded = 0;
   readonly #tasks: Promise<void>[] = [];
   readonly #idle: DuckDBConnection[] = [];
-  /** The list of each page, by `seq`, the order of receipt. */
-  readonly #lists = new Map<number, string>();
   readonly #prints: Fingerprints[] = [];
   readonly #unchangedIds = new Map<number, readonly number[]>();
   /** As in {@link LoadCounts}. `meant`: empty lists in place of objects and the reverse, which are read as they are meant. */
@@ -142,7 +138,6 @@ export class Loader {
   /** Takes a page; it is loaded with the next batch. */
   add(page: LandedPage): void {
     this.#drift.learn(page);
-    this.#lists.set(page.seq, page.list);
     if (page.fresh !== undefined) {
       if (page.fits) this.#prints.push(page.fresh.prints);
       this.#unchangedIds.set(page.seq, page.fresh.unchanged);
@@ -175,7 +170,6 @@ export class Loader {
       ...counts,
       loaded,
       drift: this.#drift.reports(),
-      lists: this.#lists,
       prints: this.#prints,
       unchangedIds: this.#unchangedIds,
     };

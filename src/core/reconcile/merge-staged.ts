@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { killPoint } from '../../base/config/kill-point.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { makeFolder, makeNewFolder, remove } from '../../base/config/owned.js';
+import { counted } from '../../base/config/printable.js';
 import { isOutOfMemory } from '../../base/duck/out-of-memory.js';
 import { poolOf, settled } from '../../base/duck/pool.js';
 import { identifier, literal, rows } from '../../base/duck/session.js';
@@ -50,10 +51,23 @@ export async function mergeStaged(context: MergeContext): Promise<Merged> {
     const damages = await step('given estimates', keepEstimates);
     const counts = Object.fromEntries(merged.map((one) => [one.table, one.counts]));
     const lotChanges = merged.reduce((sum, one) => sum + one.lotChanges, 0);
-    return { counts, lotChanges, warnings: [...warnings, ...damages] };
+    const repeats = await step('rows of one key', tellRepeated);
+    return { counts, lotChanges, warnings: [...warnings, ...repeats, ...damages] };
   } finally {
     second.closeSync();
   }
+}
+
+/** Says how many rows of each table shared their key with another row, so that the lake has one of them. */
+async function tellRepeated({ connection }: MergeContext): Promise<string[]> {
+  const found = await rows(
+    connection,
+    'select table_name, sum(rows)::bigint as lost from run.repeated_rows group by all having lost > 0 order by all',
+  );
+  return found.map(
+    ({ table_name, lost }) =>
+      `${counted(Number(lost), 'row')} of ${table_name} came with the key of another row and other values: of each key the newest row counts, else the last received; landing keeps all of them`,
+  );
 }
 
 type Step<T> = (context: MergeContext) => Promise<T>;
@@ -81,10 +95,11 @@ async function runNamed<T>(name: string, work: Step<T>, context: MergeContext): 
 /** Decides which staged rows count. */
 async function findCounted(context: MergeContext): Promise<void> {
   const { connection, schemas } = context;
-  await applyRules(connection, 'receipts', 'overtaken_vehicles', 'unchanged_vehicles', 'outdated_receipts');
-  // The largest of these relations, with one row for each vehicle and list. No later rule reads it.
-  await connection.run('drop table run.receipts');
-  await applyRules(connection, 'lot_claims', 'rejected_vehicles', 'rejected_lots');
+  await applyRules(
+    connection,
+    ...['overtaken_vehicles', 'unchanged_vehicles', 'returned_vehicles', 'lot_claims'],
+    ...['rejected_vehicles', 'rejected_lots'],
+  );
   await bindCounted(
     connection,
     [...schemas.values()].filter(

@@ -6,6 +6,7 @@ import type { BaseState } from '../lake/base.js';
 import { filesRelation, globRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
+import { RECEIPT_BITS } from '../load/batch.js';
 import { isStaged, REJECT_COLUMNS, rejectsRelation, stagedFiles } from '../load/staged.js';
 import { baseRelation, emptyOf, isInMemory, type MergeContext, PARTITION, READ_OFTEN } from './relations.js';
 
@@ -18,8 +19,8 @@ export const OF_RULES: ReadonlySet<string> = new Set(['lots', 'vehicles', 'archi
 /** Columns of the staged relations that say which lists came with each vehicle and lot; see `sql/members`. */
 export const MEMBERS = {
   vehicle_members:
-    'vehicle_id bigint, lots boolean, listings boolean, inspections boolean, vehicle_history_reports boolean, reports boolean, _seq integer',
-  lot_members: 'lot_id bigint, vehicle_id bigint, prices boolean, images boolean, _seq integer',
+    'vehicle_id bigint, lots boolean, listings boolean, inspections boolean, vehicle_history_reports boolean, reports boolean, _seq bigint',
+  lot_members: 'lot_id bigint, vehicle_id bigint, prices boolean, images boolean, _seq bigint',
 } as const;
 
 /** Columns of the staged rows of a table. */
@@ -60,13 +61,13 @@ export async function createSchemas(connection: DuckDBConnection): Promise<void>
 /** Columns of the relations of `run` that are bound here. Rules compute the others. */
 export const RUN_RELATIONS = {
   facts:
-    'run_id varchar, seen_at timestamptz, kind varchar, is_resumed boolean, is_from_feed boolean, proves_absence boolean, asks_all_sources boolean, shrink_guard double, is_carried boolean',
+    'run_id varchar, seen_at timestamptz, ended_at timestamptz, kind varchar, is_resumed boolean, is_from_feed boolean, proves_absence boolean, asks_all_sources boolean, shrink_guard double, is_carried boolean',
   sources: 'domain_id bigint',
   hidden_sources: 'domain_id bigint',
   unproven: 'low bigint, high bigint',
   complete_streams: 'stream varchar',
-  pages: 'seq bigint, list varchar',
   unchanged_records: 'vehicle_id bigint, seq bigint',
+  repeated_rows: 'table_name varchar, rows bigint',
 } as const;
 
 /** Binds what the passes of the run prove. A pass without records proves nothing: no feed is empty. */
@@ -78,11 +79,11 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
   const sources = cars?.sources ?? null;
   const isWalked = sources === null ? cars?.complete === true : sources.length > 0;
   const completeStreams = records.filter((pass) => pass.kind === 'full' && pass.complete && pass.records > 0);
-  // Lookups ask for single vehicles, and their last answer counts.
-  const lists = passes.filter(({ record: { stream, kind } }) => stream === 'cars' && kind !== 'lookup');
+  const ends = records.flatMap(({ ended_at }) => ended_at ?? []);
   const facts = {
     run_id: run.runId,
     seen_at: run.seenAt,
+    ended_at: [...ends, run.startedAt].sort().at(-1),
     kind,
     is_resumed: run.seenAt < run.startedAt,
     is_from_feed: kind !== 'lookup',
@@ -118,17 +119,14 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
     'complete_streams',
     completeStreams.map(({ stream }) => ({ stream })),
   );
-  await bind(
-    'pages',
-    lists.flatMap((pass) => [...pass.lists].map(([seq, list]) => ({ seq, list }))),
-  );
+  await bind('repeated_rows', []);
   // A file, because a statement with millions of values is too long.
   const file = join(stage, 'unchanged.csv');
   const unchanged = passes.flatMap(({ unchangedIds }) => [...unchangedIds]);
   const blocks = unchanged.map(([seq, ids]) => ids.map((id) => `${id},${seq}\n`).join(''));
   writeNew(file, blocks.join(''));
   await connection.run(
-    `create view run.unchanged_records as from read_csv(${literal(file)}, auto_detect = false, columns = {vehicle_id: 'BIGINT', seq: 'BIGINT'})`,
+    `create view run.unchanged_records as select vehicle_id, seq << ${RECEIPT_BITS} as seq from read_csv(${literal(file)}, auto_detect = false, columns = {vehicle_id: 'BIGINT', seq: 'BIGINT'})`,
   );
   const rejects = isStaged(stage, 'rejects')
     ? `from ${rejectsRelation(stage, run.mostRecordBytes)}`
@@ -137,8 +135,8 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
 }
 
 /**
- * Binds `counted`: the staged rows that count, without outdated receipts and lots that another vehicle keeps, with the
- * last good value in place of each rejected one. Lots and vehicles have one row per key, the last received.
+ * Binds `counted`: the staged rows that count, with the last good value in place of each rejected one. All copies of a vehicle
+ * count, but those of an overtaken one. A lot counts in the vehicle that keeps it. Lots and vehicles have one row per key.
  * @param schemas the tables that have a relation in `base` and in `stage`
  */
 export async function bindCounted(
@@ -146,11 +144,12 @@ export async function bindCounted(
   schemas: readonly TableSchema[],
 ): Promise<void> {
   const mayLack = await scalar(connection, 'select count(*) from run.rejects where table_name is not null');
+  const returned = await scalar(connection, 'select count(*) from run.returned_vehicles');
   const counting = (name: string, columns: readonly string[]): string => {
-    const outdated = 'anti join run.outdated_receipts as r on r.vehicle_id = s.vehicle_id and r.seq = s._seq';
+    const overtaken = 'anti join run.overtaken_vehicles as o on o.vehicle_id = s.vehicle_id';
     const lost =
       'anti join (from run.lot_claims where is_lost) as c on c.lot_id = s.lot_id and c.vehicle_id = s.vehicle_id';
-    return `(select s.* from stage.${name} as s ${columns.includes('vehicle_id') ? outdated : ''} ${columns.includes('lot_id') ? lost : ''})`;
+    return `(select s.* from stage.${name} as s ${columns.includes('vehicle_id') ? overtaken : ''} ${columns.includes('lot_id') ? lost : ''})`;
   };
   for (const [name, columns] of Object.entries(MEMBERS))
     await connection.run(
@@ -159,7 +158,9 @@ export async function bindCounted(
   for (const schema of schemas) {
     const { table } = schema;
     const columns = schema.content.map(({ name }) => name);
-    const source = table.stream === 'cars' ? counting(table.name, columns) : `stage.${table.name}`;
+    const isOfCars = table.stream === 'cars';
+    const came = isOfCars ? counting(table.name, columns) : `stage.${table.name}`;
+    const source = isOfCars && returned > 0 ? await withoutOlder(connection, schema, came) : came;
     const placed =
       table.partition === undefined || table.wide !== undefined
         ? source
@@ -169,6 +170,57 @@ export async function bindCounted(
     const rows = READ_OFTEN.has(table.name) ? await oncePerKey(connection, schema, filled) : filled;
     await connection.run(`create or replace view counted.${table.name} as from ${rows}`);
   }
+  // A vehicle whose later copy no longer lists the lot gave it away.
+  await connection.run(
+    "insert into run.repeated_rows select 'lots', count(*) from run.lot_claims where is_lost and is_listed",
+  );
+}
+
+/**
+ * The columns of a key that tell what a row belongs to, without those that number it in its list. Rows with a number come
+ * together: a mixture of two lists is none.
+ */
+const groupOf = ({ key, parents }: TableSchema['table']): readonly string[] =>
+  key.filter((name) => name !== 'position' && parents[name]?.some((path) => path.endsWith('[]')) !== true);
+
+/**
+ * SQL of when a row was last updated, as its record says; null for a table whose records do not say it. A time after the last
+ * request of the run is no time.
+ */
+async function updatedAt(
+  connection: DuckDBConnection,
+  { table, content }: TableSchema,
+): Promise<(alias: string) => string> {
+  if (table.name !== 'lots' || !content.some(({ name }) => name === 'updated_at')) return () => 'null';
+  const [facts] = await rows(connection, 'select cast(ended_at as varchar) as ended_at from run.facts');
+  const ended = `cast(${literal(String(facts?.ended_at))} as timestamptz)`;
+  return (alias) => `if(${alias}.updated_at > ${ended}, null, ${alias}.updated_at)`;
+}
+
+/**
+ * Staged rows without those of vehicles that also came as the last snapshot has them, if that copy has the row and is newer,
+ * or came last.
+ */
+async function withoutOlder(
+  connection: DuckDBConnection,
+  schema: TableSchema,
+  source: string,
+): Promise<string> {
+  const { table, state } = schema;
+  if (!schema.content.some(({ name }) => name === 'vehicle_id')) return source;
+  const group = groupOf(table);
+  const updated = await updatedAt(connection, schema);
+  const isThere = state.some(({ name }) => name === 'gone_at')
+    ? 'b.gone_at is null'
+    : state.some(({ name }) => name === 'archived_by')
+      ? "(b.archived is not true or b.archived_by = 'feed')"
+      : 'true';
+  const known = `select ${group.map((name) => `b.${identifier(name)}`).join(', ')}, v.seq as _seq, ${updated('b')} as _updated_at
+    from base.${table.name} as b join run.returned_vehicles as v on v.vehicle_id = b.vehicle_id where ${isThere}`;
+  const never = "'-infinity'::timestamptz";
+  const rank = (at: string, seq: string): string => `(coalesce(${at}, ${never}), ${seq})`;
+  return `(select s.* from ${source} as s anti join (${known}) as k
+    on ${sameKey(group, 'k', 's')} and ${rank('k._updated_at', 'k._seq')} > ${rank(updated('s'), 's._seq')})`;
 }
 
 /** Columns of a staged table whose values were rejected; none if the base has no rows. */
@@ -205,21 +257,50 @@ function withLastGood({ table, content }: TableSchema, source: string, lacking: 
   return `(select * from ${source} where ${REJECTED.name} is null union all by name ${placed})`;
 }
 
-/** Staged rows with one row for each key, the last received; the relation itself if no key repeats. */
+/**
+ * Staged rows with one row for each key; the relation itself if no key repeats. Of several, the one that was updated last
+ * counts, else the one received last, in one record the last of its list. Rows that are numbered in a list come together
+ * from the record received last. `run.repeated_rows` gets the number of rows that are lost, which are neither the same as
+ * the one that counts nor an earlier copy of their vehicle.
+ */
 export async function oncePerKey(
   connection: DuckDBConnection,
-  { table, content }: TableSchema,
+  schema: TableSchema,
   relation: string,
 ): Promise<string> {
-  const key = table.key.map(identifier).join(', ');
-  const repeated = await scalar(
+  const { table, content } = schema;
+  const group = groupOf(table);
+  const [key, groupKey] = [table.key, group].map((names) => names.map(identifier).join(', '));
+  const repeated = `run.repeated_${table.name}`;
+  await connection.run(`delete from run.repeated_rows where table_name = ${literal(table.name)}`);
+  const found = await scalar(
     connection,
-    `select count(*) from (select ${key} from ${relation} group by all having count(*) > 1)`,
+    `create or replace table ${repeated} as
+     select distinct ${groupKey} from (select ${key} from ${relation} group by all having count(*) > 1)`,
   );
-  if (repeated === 0) return relation;
-  const hasPosition = content.some((column) => column.name === 'position');
-  return `(select * from ${relation}
-    qualify row_number() over (partition by ${key} order by _seq desc${hasPosition ? ', position desc' : ''}) = 1)`;
+  if (found === 0) return relation;
+  const names = content.map(({ name }) => name);
+  const ofOne = sameKey(group, 'k', 'r');
+  const values = `hash(${names.filter((name) => name !== 'position').map((name) => `r.${identifier(name)}`)})`;
+  const isOther =
+    table.stream === 'cars' && names.includes('vehicle_id')
+      ? 'having count(*) > count(distinct r._seq) or count(distinct r.vehicle_id) > 1'
+      : '';
+  const some = `${relation} as r semi join ${repeated} as k on ${ofOne}`;
+  await connection.run(
+    `insert into run.repeated_rows select ${literal(table.name)}, coalesce(sum(variants - 1), 0)
+     from (select count(distinct ${values}) as variants from ${some} group by ${key} ${isOther})`,
+  );
+  const updated = await updatedAt(connection, schema);
+  const position = names.includes('position') ? ', r.position desc' : '';
+  const order = `${updated('r')} desc nulls last, r._seq desc${position}, ${values}`;
+  const together =
+    group.length < table.key.length ? `r._seq = max(r._seq) over (partition by ${groupKey}) and ` : '';
+  const partition = together === '' ? key : `${key}, r._seq`;
+  return `(select r.* from ${relation} as r anti join ${repeated} as k on ${ofOne}
+    union all
+    select r.* from ${some}
+    qualify ${together}row_number() over (partition by ${partition} order by ${order}) = 1)`;
 }
 
 /** Binds a table of the snapshot that is being written, once it is complete. */

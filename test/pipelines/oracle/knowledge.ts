@@ -2,7 +2,7 @@
  * What a lake should know, as plain data and plain rules. They are written from
  * docs/change/architecture.md and the decisions, and not from the code. Comments state the rules that those leave open.
  */
-import { archiveRows, childrenOf } from './rows.js';
+import { archiveRows, childrenOf, united } from './rows.js';
 import { absentLots, isTooMuch, lotsAfter, vehiclesAfter } from './state.js';
 import { type Archiving, UNREADABLE, type Vehicle } from './world.js';
 
@@ -162,24 +162,30 @@ export function learn(known: Knowledge, given: Evidence): Verdict {
 }
 
 /**
- * Picks the records that count. The last record of a vehicle counts in each list, because the list of one source may
- * show only the lots of that source. If two vehicles list a lot, the vehicle that came last owns it.
+ * The vehicles that came. All copies of a vehicle count together: of a lot, price or report that is in several of them, the
+ * last. If two vehicles list a lot, one whose last copy lists it owns it, and of these the one that came last.
  */
 function currentOf(all: readonly Receipt[], later: SeenLater): readonly Vehicle[] {
   const delivered = all.filter(({ vehicle }) => !later.vehicles.has(vehicle.id));
-  const keyOf = ({ list, vehicle }: Receipt): string => `${list} ${vehicle.id}`;
-  const lastOf = new Map(delivered.map((receipt) => [keyOf(receipt), receipt]));
-  const last = delivered.filter((receipt) => lastOf.get(keyOf(receipt)) === receipt);
-  const ownerOf = new Map(
-    last.flatMap(({ vehicle }) => (vehicle.lots ?? []).map((lot): [number, number] => [lot.id, vehicle.id])),
+  const copiesOf = new Map<number, Receipt[]>();
+  for (const copy of delivered)
+    copiesOf.set(copy.vehicle.id, [...(copiesOf.get(copy.vehicle.id) ?? []), copy]);
+  const lists = ({ vehicle }: Receipt, lot: number): boolean =>
+    (vehicle.lots ?? []).some(({ id }) => id === lot);
+  const claims = [...copiesOf].flatMap(([id, copies]) =>
+    [...new Set(copies.flatMap(({ vehicle }) => (vehicle.lots ?? []).map((lot) => lot.id)))].map((lot) => ({
+      ...{ lot, id },
+      isListed: copies.slice(-1).some((copy) => lists(copy, lot)),
+      place: Math.max(...copies.filter((copy) => lists(copy, lot)).map((copy) => delivered.indexOf(copy))),
+    })),
   );
-  return last.map(({ vehicle }) => ({
-    ...vehicle,
-    lots:
-      vehicle.lots
-        ?.map((lot, i) => ({ ...lot, position: i + 1 }))
-        .filter((lot) => ownerOf.get(lot.id) === vehicle.id && !later.lots.has(lot.id)) ?? null,
-  }));
+  claims.sort((a, b) => Number(a.isListed) - Number(b.isListed) || a.place - b.place);
+  const ownerOf = new Map(claims.map(({ lot, id }) => [lot, id]));
+  return [...copiesOf.values()].map((copies) => {
+    const vehicle = united(copies.map((copy) => copy.vehicle));
+    const lots = vehicle.lots?.filter((lot) => ownerOf.get(lot.id) === vehicle.id && !later.lots.has(lot.id));
+    return { ...vehicle, lots: lots ?? null };
+  });
 }
 
 /** Vehicles, and the lots that they listed, that another run has seen since this pass began; see `seenLater`. */

@@ -23,8 +23,8 @@ const COLUMNS: Readonly<Record<Modelled, readonly [key: string[], content: strin
     ARCHIVED,
   ],
   prices: [
-    ['price_id'],
-    ['lot_id', 'vehicle_id', 'domain_id', 'position', 'status_id', 'bid', 'sale_date'],
+    ['lot_id', 'price_id'],
+    ['vehicle_id', 'domain_id', 'position', 'status_id', 'bid', 'sale_date'],
     GONE,
   ],
   lot_images: [['lot_id'], ['vehicle_id', 'domain_id', 'images_id', 'small'], []],

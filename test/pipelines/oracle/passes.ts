@@ -1,6 +1,8 @@
 /**
  * Which pass a run resumes, and what a pass proves according to the log of the service (docs/decisions/0004 and 0014).
  */
+
+import { UNREADABLE_LIST } from '../support.js';
 import type { Evidence, Values } from './knowledge.js';
 import type { Answer } from './service.js';
 import { type Archiving, UNREADABLE, type Vehicle } from './world.js';
@@ -145,7 +147,7 @@ function isComplete(pages: readonly Answer[], totals: readonly number[]): boolea
 /** Whether a record keeps to the contract. This service breaks it in one way only. */
 const isValid = (record: unknown): boolean => {
   const listings: unknown = Reflect.get(Object(record), 'listings');
-  return listings === null || listings === undefined || Array.isArray(listings);
+  return !Array.isArray(listings) || listings.length < UNREADABLE_LIST.length;
 };
 
 /** What the passes of a run prove. */
@@ -209,7 +211,7 @@ function rejectsOf(answers: readonly Answer[]): Values[] {
         position: lines?.[position] ?? position,
         record_id: String((record as Vehicle).id),
       };
-      const found = isValid(record) ? unreadable(record) : [{ path: 'listings', raw: null }];
+      const found = isValid(record) ? unreadable(record) : [{ path: '', raw: null }];
       return found.map((what) => [`${list} ${page} ${position} ${what.path}`, { ...place, ...what }]);
     }),
   );

@@ -15,6 +15,73 @@ export const later = (...times: readonly (string | undefined)[]): string =>
     .sort()
     .at(-1) ?? '';
 
+/** A row of a list with its place there, from 1. */
+const numbered = <T>(list: readonly T[] | null | undefined): readonly (T & { readonly position: number })[] =>
+  (list ?? []).map((row, i) => ({ ...row, position: i + 1 }));
+
+/** The place of a row in the record that brought it. */
+const placeOf = (row: object, i: number): number => Number(Reflect.get(row, 'position') ?? i + 1);
+
+/** Of the rows of several lists, the last of each key; null if there is no list. */
+function unitedBy<T>(
+  lists: readonly (readonly T[] | null | undefined)[],
+  keyOf: (row: T) => unknown,
+): T[] | null {
+  if (lists.every((list) => (list ?? null) === null)) return null;
+  return [...new Map(lists.flatMap((list) => numbered(list)).map((row) => [keyOf(row), row])).values()];
+}
+
+/** The last of several lists that has rows. */
+const lastOf = <T>(lists: readonly (readonly T[] | null | undefined)[]): readonly T[] | null | undefined =>
+  lists.findLast((list) => (list?.length ?? 0) > 0) ?? lists.find((list) => (list ?? null) !== null);
+
+/** Lots and vehicles that came in several copies: none of their rows is gone, since another copy may have had it. */
+const repeated = new WeakSet<object>();
+
+/** All copies of a vehicle together, in the order in which they came. Rows without an id come from the last of them. */
+export function united(copies: readonly Vehicle[]): Vehicle {
+  const last = copies.at(-1);
+  if (last === undefined) throw new TypeError('a vehicle has no copy');
+  const lotsOf = copies.map(({ lots }) => lots);
+  const lots = unitedBy(lotsOf, ({ id }) => id)?.map((lot) => {
+    const own = lotsOf.flatMap((each) => (each ?? []).filter(({ id }) => id === lot.id));
+    const whole = {
+      ...lot,
+      prices: unitedBy(
+        own.map(({ prices }) => prices),
+        ({ id }) => id,
+      ),
+      images: own.findLast(({ images }) => (images ?? null) !== null)?.images ?? null,
+    };
+    if (own.length > 1) repeated.add(whole);
+    return whole;
+  });
+  const reports = copies.flatMap(({ inspections }) => inspections ?? []);
+  const inspections = unitedBy(
+    copies.map((copy) => copy.inspections),
+    (report) => reportKey(report).text,
+  )?.map((report) => ({
+    ...report,
+    checked_items: lastOf(
+      reports
+        .filter((each) => reportKey(each).text === reportKey(report).text)
+        .map((each) => each.checked_items),
+    ),
+  }));
+  const vehicle = {
+    ...last,
+    lots: lots ?? null,
+    listings: lastOf(copies.map(({ listings }) => listings)),
+    inspections: inspections ?? null,
+    vehicle_history_reports: unitedBy(
+      copies.map((copy) => copy.vehicle_history_reports),
+      (report) => reportKey(report).text,
+    ),
+  } as Vehicle;
+  if (copies.length > 1) repeated.add(vehicle);
+  return vehicle;
+}
+
 interface Children {
   readonly fresh: Fresh;
   /** Whether a known row that was not delivered is gone: its parent came with the list that should have it. */
@@ -45,18 +112,19 @@ export function childrenOf(current: readonly Vehicle[]) {
   for (const vehicle of current) {
     const vehicle_id = vehicle.id;
     for (const lot of vehicle.lots ?? []) putLot(children, put, vehicle_id, lot);
-    if (vehicle.listings) children.listings.owners.add(vehicle_id);
+    const isAlone = !repeated.has(vehicle);
+    if (vehicle.listings && isAlone) children.listings.owners.add(vehicle_id);
     for (const [i, { has_history_reports }] of (vehicle.listings ?? []).entries())
       put('listings', `${vehicle_id} ${i + 1}`, { vehicle_id, position: i + 1, has_history_reports });
-    if (vehicle.inspections)
+    if (vehicle.inspections && isAlone)
       for (const name of ['inspections', 'checked_items'] as const) children[name].owners.add(vehicle_id);
-    if (vehicle.vehicle_history_reports) children.history_reports.owners.add(vehicle_id);
+    if (vehicle.vehicle_history_reports && isAlone) children.history_reports.owners.add(vehicle_id);
     for (const [i, report] of (vehicle.inspections ?? []).entries()) {
       const key = reportKey(report);
       put('inspections', key.text, {
         ...key.columns,
         vehicle_id,
-        position: i + 1,
+        position: placeOf(report, i),
         language: report.language,
       });
       for (const [j, item] of (report.checked_items ?? []).entries())
@@ -72,7 +140,7 @@ export function childrenOf(current: readonly Vehicle[]) {
       put('history_reports', key.text, {
         ...key.columns,
         vehicle_id,
-        position: i + 1,
+        position: placeOf(report, i),
         language: report.language,
       });
     }
@@ -87,12 +155,12 @@ function putLot(
   lot: LotRecord,
 ): void {
   const parent = { lot_id: lot.id, vehicle_id, domain_id: lot.domain.id };
-  if (lot.prices) children.prices.owners.add(lot.id);
+  if (lot.prices && !repeated.has(lot)) children.prices.owners.add(lot.id);
   for (const [i, price] of (lot.prices ?? []).entries())
-    put('prices', String(price.id), {
+    put('prices', `${lot.id} ${price.id}`, {
       price_id: String(price.id),
       ...parent,
-      position: i + 1,
+      position: placeOf(price, i),
       status_id: price.status.id,
       bid: price.bid,
       sale_date: iso(price.sale_date),

@@ -1,6 +1,6 @@
 /** The service over a moving world: its answers, its faults, and a log of all answers. */
 
-import { serve } from '../support.js';
+import { serve, UNREADABLE_LIST } from '../support.js';
 import { type Archiving, type Entry, spoil, type Vehicle, type World } from './world.js';
 
 /** What disturbs the service during a run. */
@@ -73,7 +73,7 @@ function shown(
     lots: vehicle.lots?.filter((lot) => isOfKey(lot.domain.id)) ?? null,
     ...(vehicle.inspections === undefined ? {} : reports),
   };
-  if (broken) Object.assign(record, { listings: { of: 'the vehicle' } });
+  if (broken) Object.assign(record, { listings: UNREADABLE_LIST });
   return spoil(record, spoiled);
 }
 
