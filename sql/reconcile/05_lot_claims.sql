@@ -58,7 +58,8 @@ select
             bool_or(claims.seq >= 0) desc,
             max(claims.updated_at) desc nulls last,
             is_listed desc,
-            max(claims.seq) desc,
+            -- the page that came last, and of one page the last vehicle: their ids ascend
+            max(claims.seq >> 32) desc,
             vehicle_id desc
     ) > 1 as is_lost
 from claims

@@ -256,7 +256,7 @@ describe.each(streamNames)('the members behind the columns of %s', (name) => {
         // Only the whole row has a value there.
         const has = (column: string): boolean =>
           (found[0]?.[column] ?? found[0]?.[`_${column}`] ?? null) !== null;
-        if (found.length !== 1 || column_name?.split(', ').some(has) !== true)
+        if (found.length !== 1 || !column_name.split(', ').some(has))
           wrong.push(`${path}: ${table_name} ${row_key} ${column_name}`);
       }
     }

@@ -8,6 +8,7 @@ import { clip, count, printable } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { readPass } from '../../core/land/pass.js';
+import { WHOLE_ROW } from '../../core/load/mend-record.js';
 import { command } from '../command.js';
 import { streamOf } from '../option-values.js';
 
@@ -31,7 +32,7 @@ export const rejects = command({
   },
 });
 
-/** A group of rejects. `path` has no positions in lists; `column` is null if whole records were rejected. */
+/** A group of rejects. `path` has no positions in lists; `column` is null if whole records were rejected, and `*` if rows were. */
 function groupOf({ first, ...row }: Row, landing: string) {
   const example = Object(first);
   const stream = String(row.stream);
@@ -86,7 +87,9 @@ function text(groups: readonly Group[], cwd: string): string {
       groups.map(({ stream, path, expected, found, column, rejects: many }) => [
         stream,
         path,
-        ...[expected, found, column ?? 'the whole record'].map((each) => clip(each, 50)),
+        ...[expected, found, column === WHOLE_ROW ? 'the whole row' : (column ?? 'the whole record')].map(
+          (each) => clip(each, 50),
+        ),
         count(many),
       ]),
     ),

@@ -30,11 +30,14 @@ export interface BadValue extends Fault {
   readonly table_name: string;
   /** JSON of the key of its row, by column. */
   readonly row_key: string;
-  /** The column that it would have filled; for an object that fills several, all of them; null for a whole row. */
-  readonly column_name: string | null;
+  /** The column that it would have filled; for an object that fills several, all of them; {@link WHOLE_ROW} for a row. */
+  readonly column_name: string;
   /** The value, or the whole row, as it came. */
   readonly raw: string;
 }
+
+/** In place of a column in a reject that cost a row of its own. */
+export const WHOLE_ROW = '*';
 
 /** The stream of a record, and the columns that its places fill. */
 export interface RecordRules {
@@ -53,7 +56,7 @@ interface Checked extends RecordRules {
 /**
  * Makes a record loadable: each value that breaks the contract becomes null, and each row that loses a value gets the
  * member {@link REJECTED_MEMBER}, which lists the columns. A row of a list whose key cannot be read, or that is no object,
- * becomes null as a whole, and the object whose delivery shows which rows are gone lists the name of the list. All other
+ * becomes null as a whole, and the object whose delivery shows which rows are gone names the list. All other
  * bytes stay. A record whose own key cannot be read is a fault.
  * @returns the record, its rejected values, which can be iterated once, and the number of values that were read as they
  * were meant; or the fault of the whole record
@@ -250,11 +253,13 @@ function marksOf({ record, places }: Checked, bad: readonly Found[], lost: reado
   return [...marks.values()];
 }
 
-/** The object whose delivery shows which rows of a list are gone, a lot or the record, and the name of its list. */
-function ownerOf([list, position, ofLot, ...rest]: RecordPath): [at: RecordPath, lists: readonly string[]] {
-  if (list === 'lots' && position !== undefined && rest.length > 0)
-    return [[list, position], [String(ofLot)]];
-  return [[], [String(list)]];
+/** The object whose delivery shows which rows of a list are gone, a lot or the record, and the name of the list. */
+function ownerOf(row: RecordPath): [at: RecordPath, lists: readonly string[]] {
+  const [first, position] = row;
+  const list = [String(row.findLast((step) => typeof step === 'string'))];
+  return first === 'lots' && position !== undefined && row.length > 2
+    ? [[first, position], list]
+    : [[], list];
 }
 
 function* valuesOf(
@@ -288,7 +293,7 @@ function* valuesOf(
       table_name: cut?.table.name ?? '',
       // The key of the row itself, as far as it can be read.
       row_key: rowKey(checked, [...row, ''], cut?.key ?? []),
-      column_name: null,
+      column_name: WHOLE_ROW,
     };
   }
 }
@@ -306,9 +311,16 @@ function rowKey({ record, places }: Checked, path: RecordPath, key: FilledColumn
     if (source === undefined) return [column, text ?? null];
     const at = pathInRow(own, source);
     const last = at.at(-1);
-    return [column, typeof last === 'number' ? last + 1 : plainKey(valueAt(record, at))];
+    return [column, typeof last === 'number' ? positionAt(record, at) : plainKey(valueAt(record, at))];
   });
   return JSON.stringify(Object.fromEntries(entries));
+}
+
+/** The position of an element among the objects of its list, from 1. */
+function positionAt(record: unknown, path: RecordPath): number {
+  const list = valueAt(record, path.slice(0, -1));
+  const before = Array.isArray(list) ? list.slice(0, Number(path.at(-1))) : [];
+  return before.filter(isObject).length + 1;
 }
 
 /** A value of a key; null if it is missing or nested too deeply for JSON.stringify. */

@@ -38,8 +38,12 @@ export const rejectsFile = (stage: string, passId: string): string =>
 export function addRejects(stage: string, passId: string, rejects: readonly Reject[]): void {
   const file = rejectsFile(stage, passId);
   makeFolder(dirname(file));
-  append(file, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
+  append(file, rejects.map((reject) => `${JSON.stringify(reject, wellFormed)}\n`).join(''));
 }
+
+/** A value of a reject; a text without halves of surrogate pairs, which DuckDB does not read. */
+const wellFormed = (_: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed() : value;
 
 /**
  * Relation of the rejects of a stage. The stage must have a file of them.

@@ -71,10 +71,8 @@ export function planViews(
         view(member.path, member, `(${members})`, false);
         continue;
       }
-      const places = `select ${columns}, generate_subscripts(${list}, 1) as _position`;
-      const elements = isMended
-        ? `select * exclude (_element), unnest(_element) from (${places}, unnest(${list}) as _element from ${from}) where _element is not null`
-        : `${places}, unnest(${list}, max_depth := 2) from ${from}`;
+      const rows = isMended ? `list_filter(${list}, lambda row : row is not null)` : list;
+      const elements = `select ${columns}, generate_subscripts(${rows}, 1) as _position, unnest(${rows}, max_depth := 2) from ${from}`;
       view(member.element.path, member.element, `(${elements})`);
       add(member.element, identifier(member.element.path), carried);
     }

@@ -19,7 +19,7 @@ export const OF_RULES: ReadonlySet<string> = new Set(['lots', 'vehicles', 'archi
 /** Columns of the staged relations that say which lists came with each vehicle and lot; see `sql/members`. */
 export const MEMBERS = {
   vehicle_members:
-    'vehicle_id bigint, lots boolean, listings boolean, inspections boolean, vehicle_history_reports boolean, reports boolean, _seq bigint',
+    'vehicle_id bigint, lots boolean, listings boolean, inspections boolean, vehicle_history_reports boolean, participants boolean, source_claims boolean, inspection_blocks boolean, checked_items boolean, measurements boolean, diagnostic_errors boolean, checks boolean, events boolean, details boolean, media boolean, limitations boolean, _seq bigint',
   lot_members: 'lot_id bigint, vehicle_id bigint, prices boolean, images boolean, _seq bigint',
 } as const;
 

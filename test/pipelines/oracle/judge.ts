@@ -94,9 +94,11 @@ export function expectTruth({ world, known }: Stage, evidence: Evidence): void {
     listed.filter((other) => other === lot).length > 1 ||
     (evidence.kind === 'window' && world.shared.has(lot.id));
   const ownerOf = (lot: LotRecord, vehicle: unknown): unknown => (isShared(lot) ? 'several' : vehicle);
-  // The last record of a lot counts, and another vehicle with unreadable values may have sent it.
+  // The last record of a lot counts, and another vehicle that cannot be read may have sent it.
   const unreadable = new Set(
-    valid.filter(({ spoiled }) => spoiled > 0).flatMap(({ vehicle }) => vehicle.lots ?? []),
+    [...world.feed.values()]
+      .filter(({ broken, spoiled }) => broken || spoiled > 0)
+      .flatMap(({ vehicle }) => vehicle.lots ?? []),
   );
   const lotsOf = ({ lots }: Vehicle): LotRecord[] => (lots ?? []).filter((lot) => !unreadable.has(lot));
   // A window may show that a lot of several vehicles was archived without showing that this vehicle is still listed.
