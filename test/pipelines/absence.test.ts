@@ -1,90 +1,18 @@
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nightly } from '../../pipelines/nightly.js';
-import { createWorld } from '../../src/sandbox/index.js';
-import { firstLot, need, recordsOf, vehicleAt } from '../served.js';
-import {
-  bareDuckDb,
-  configFor,
-  serve,
-  silentReporter,
-  temporaryFolder,
-  UNREADABLE_LIST,
-  WITHOUT_MARTS,
-} from './support.js';
-
-const world = createWorld({ vehicles: 200, seed: 8 });
-// Plain lots. The cases in test/reconcile cover the effects of dates, statuses and amounts.
-const PLAIN = { sale_date: null, status: { id: 3, name: 'sale' }, bid: 100, buy_now: null, final_bid: null };
-const vehicles = recordsOf(world).map((vehicle) => ({
-  ...vehicle,
-  lots: vehicle.lots.map((lot) => ({ ...lot, ...PLAIN })),
-}));
-const START = Date.parse('2026-11-18T02:00:00Z');
+import { firstLot, need, vehicleAt } from '../served.js';
+import { feed, vehicles } from './feed.js';
+import { UNREADABLE_LIST } from './support.js';
 
 const cleanups: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
   for (const clean of cleanups.splice(0)) await clean();
 });
 
-/** A service whose feed the test sets, with totals, and a way to run nights over it. */
-async function feed() {
-  const folder = temporaryFolder();
-  let records: readonly unknown[] = vehicles;
-  let total: number | undefined;
-  const service = await serve((url) => {
-    if (url.pathname !== '/api/cars') return { status: 404, body: { message: 'not here' } };
-    const page = Number(url.searchParams.get('page'));
-    const size = Number(url.searchParams.get('per_page'));
-    const last = Math.max(1, Math.ceil(records.length / size));
-    const data = records.slice((page - 1) * size, page * size);
-    const next = page < last ? `http://service.example/api/cars?page=${page + 1}` : null;
-    return {
-      body: {
-        data,
-        links: { next },
-        meta: { current_page: page, last_page: last, per_page: size, total: total ?? records.length },
-      },
-    };
-  });
-  const duck = await bareDuckDb();
-  cleanups.push(
-    () => service.close(),
-    () => duck.close(),
-    () => folder.remove(),
-  );
-  let nights = 0;
-  return {
-    night: async (given: readonly unknown[], more: { total?: number; allowShrink?: boolean } = {}) => {
-      records = given;
-      total = more.total;
-      const now = new Date(START + nights++ * 86_400_000);
-      const reporter = silentReporter();
-      const config = configFor(service.url, folder.path, {
-        allowShrink: more.allowShrink ?? false,
-        concurrency: 1,
-        perPage: 50,
-        referenceDays: 1000,
-      });
-      const result = await nightly({ ...WITHOUT_MARTS, config, reporter, now: () => now });
-      return { result, warnings: reporter.warnings };
-    },
-    active: async () => {
-      const lake = join(folder.path, 'lake', 'current');
-      const rows = await duck.query(
-        `select vehicle_id from '${lake}/vehicles/*.parquet' where not archived order by 1`,
-      );
-      return rows.map((row) => row.vehicle_id);
-    },
-    query: (sql: string) => duck.query(sql.replaceAll('$lake', join(folder.path, 'lake', 'current'))),
-  };
-}
-
 const ids = (given: readonly { id: number }[]): number[] => given.map((vehicle) => vehicle.id);
 
 describe('a night archives', () => {
   it('no vehicle that may be the one of a record with an unreadable id', async () => {
-    const { night, active, query } = await feed();
+    const { night, active, query } = await feed(cleanups);
     await night(vehicles);
     const gone = [10, 71];
     await night(
@@ -100,7 +28,7 @@ describe('a night archives', () => {
   });
 
   it('a vehicle that a complete pass lacks', async () => {
-    const { night, active, query } = await feed();
+    const { night, active, query } = await feed(cleanups);
     await night(vehicles);
     const rest = vehicles.filter((_, i) => i % 20 !== 0);
     await night(rest);
@@ -112,7 +40,7 @@ describe('a night archives', () => {
   });
 
   it('nothing after a last page that is short of the total', async () => {
-    const { night, active } = await feed();
+    const { night, active } = await feed(cleanups);
     await night(vehicles);
     const { warnings } = await night(vehicles.slice(0, 190), { total: vehicles.length });
     expect(warnings.join()).toContain('does not prove all: page 4 holds 40 records where 50 belong');
@@ -120,7 +48,7 @@ describe('a night archives', () => {
   });
 
   it('nothing if too much of a source would go at once, and is held', async () => {
-    const { night, active } = await feed();
+    const { night, active } = await feed(cleanups);
     await night(vehicles);
     const rest = vehicles.filter((_, i) => i % 3 !== 0);
     await expect(night(rest)).rejects.toMatchObject({ code: 'RECONCILE_SHRINK', outcome: 'held' });
@@ -131,7 +59,7 @@ describe('a night archives', () => {
   });
 
   it('no vehicle whose record was rejected', async () => {
-    const { night, active, query } = await feed();
+    const { night, active, query } = await feed(cleanups);
     await night(vehicles);
     const broken = vehicles.map((vehicle, i) =>
       i === 7 ? { ...vehicle, listings: UNREADABLE_LIST } : vehicle,
@@ -142,7 +70,7 @@ describe('a night archives', () => {
   });
 
   it('no lot of a source from which the feed brought nothing', async () => {
-    const { night, query } = await feed();
+    const { night, query } = await feed(cleanups);
     await night(vehicles);
     const without = vehicles.filter(
       ({ lots }) => lots.length > 0 && lots.every((lot) => lot.domain.id !== 12),
@@ -155,7 +83,7 @@ describe('a night archives', () => {
   });
 
   it('a lot that its vehicle no longer lists', async () => {
-    const { night, query } = await feed();
+    const { night, query } = await feed(cleanups);
     await night(vehicles);
     const of = need(
       vehicles.find(({ lots }) => lots.length > 1),
@@ -172,7 +100,7 @@ describe('a night archives', () => {
 
 describe('a vehicle that comes back', () => {
   it('is active again, and lot_changes shows the gap', async () => {
-    const { night, active, query } = await feed();
+    const { night, active, query } = await feed(cleanups);
     const back = need(
       vehicles.find((vehicle) => vehicle.lots.length === 1 && firstLot(vehicle).archived !== true),
       'a vehicle with one active lot',
@@ -192,7 +120,7 @@ describe('a vehicle that comes back', () => {
   });
 
   it('keeps the archived flag of the feed if the member is missing later', async () => {
-    const { night, query } = await feed();
+    const { night, query } = await feed(cleanups);
     const { archived: _, archived_at: __, ...lot } = firstLot(vehicleAt(vehicles, 3));
     const withLot = (given: object) =>
       vehicles.map((vehicle, i) =>
