@@ -159,8 +159,9 @@ export function appOf(
     const name = slugOf(given);
     const folder = needed(folders.models);
     return withShown(c, async (shown) => {
-      if (search === undefined) await watchQuery(shown, folder, name, sql);
-      else await saveSearch(shown, folder, name, searchIn(Object.fromEntries(new URLSearchParams(search))));
+      const saving = { config, folder, name, signal: c.req.raw.signal };
+      if (search === undefined) await watchQuery(shown, saving, sql);
+      else await saveSearch(shown, saving, searchIn(Object.fromEntries(new URLSearchParams(search))));
       return c.redirect('/searches', 303);
     });
   });
