@@ -7,9 +7,8 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, ownNamed, remove, writeNew } from '../../base/config/owned.js';
 import { count } from '../../base/config/printable.js';
 import { literal, rows } from '../../base/duck/session.js';
-import { allNames } from '../../core/lake/manifest.js';
 import { readModels } from '../../core/model/model-files.js';
-import { readOwn } from '../../core/model/own-models.js';
+import { modellingOf, readOwn } from '../../core/model/own-models.js';
 import { failQuery, readQuery } from '../../core/model/read-only.js';
 import type { Html } from '../docs/html.js';
 import { readWatched, type Watched } from '../query/watched.js';
@@ -149,7 +148,7 @@ async function saveModel(
   const taken =
     [sqlFile, ymlFile].some(existsSync) ||
     config.examples?.includes(name) === true ||
-    allNames(shown.lake.manifest).includes(name);
+    modellingOf(shown.lake.manifest).models.some((model) => model.isOwn && model.name === name);
   if (!NAME.test(name) || taken)
     throw new LotlakeError(
       'QUERY_PLACE',

@@ -69,12 +69,18 @@ async function runTrial(
 /** The error for the reader, who does not know the scratch folder. */
 function notSaved({ code, message, hint }: LotlakeError, folder: string): LotlakeError {
   const reason = message.replaceAll(`${folder}/`, '');
-  const isDouble = code === 'MODEL_TESTS_FAILED';
-  const words = isDouble
-    ? 'its rows are not one a lot: lot_id comes more than once, or is null'
-    : 'a night would leave it out';
-  return new LotlakeError(code, `it is not saved, because ${words}: ${reason}`, {
+  if (code === 'MODEL_TESTS_FAILED')
+    return new LotlakeError(
+      code,
+      `it is not saved, because lot_id comes more than once, or is null: ${reason}`,
+      {
+        outcome: 'usage',
+        hint: 'a watched search needs one row a lot: group by lot_id, or take distinct rows',
+      },
+    );
+  return new LotlakeError(code, `it is not saved, because a night would leave it out: ${reason}`, {
     outcome: 'usage',
-    hint: isDouble ? 'a watched search needs one row a lot; group by lot_id or take distinct rows' : hint,
+    // The other hints are about files.
+    hint: code === 'MODEL_GRAPH' ? hint : undefined,
   });
 }

@@ -226,9 +226,17 @@ export async function scalar(connection: DuckDBConnection, sql: string): Promise
 
 function plain(row: Record<string, unknown>): Row {
   const out: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(row))
-    out[name] = typeof value === 'bigint' ? Number(value) : value;
+  for (const [name, value] of Object.entries(row)) out[name] = plainValue(value);
   return out;
+}
+
+/** A value that JSON can hold: numbers in lists and structs may be BIGINT, too. */
+function plainValue(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (Array.isArray(value)) return value.map(plainValue);
+  const isStruct =
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return isStruct ? plain({ ...value }) : value;
 }
 
 /** A text as an SQL literal. */
