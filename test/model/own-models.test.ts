@@ -50,7 +50,10 @@ async function run(files: Readonly<Record<string, string>>) {
   const own = await read(files);
   const limits = { seconds: 60, freeBytes: () => 1e12 };
   const warn = (text: string) => void warnings.push(text);
-  const done = await runOwnModels(session.connection, own, { target, limits, warn });
+  const done = await runOwnModels(session.connection, own, {
+    ...{ target, limits, warn },
+    failed: join(root, `failed-${folders}`),
+  });
   return { ...done, warnings };
 }
 
@@ -125,6 +128,36 @@ describe('own models', () => {
     expect(warnings).toHaveLength(own.left_out.length);
     const views = await rows(session.connection, 'select view_name from duckdb_views() where not internal');
     expect(views.map(({ view_name }) => view_name)).toEqual(['good']);
+  });
+
+  it('leaves out what no manifest could hold, and what its tests or checks refuse', async () => {
+    const check = (sql: string): string => `-- description: x\n-- severity: error\n${sql}`;
+    const { models, own, failed, warnings } = await run({
+      'unnamed.sql': 'select lot_id, count(*) from lots group by lot_id',
+      'unnamed.yml': YML(),
+      'twice.sql': 'select 7 as lot_id from lots',
+      'twice.yml': YML(),
+      'accused.sql': 'select lot_id from lots',
+      'accused.yml': YML(),
+      'reader.sql': 'select lot_id from accused',
+      'reader.yml': YML(),
+      'constructor.sql': 'select lot_id from lots; -- all',
+      'constructor.yml': YML(),
+      'checks/before.sql': check('select lot_id from reader where lot_id < 0'),
+      'checks/finds.sql': check('select lot_id from accused;'),
+    });
+    expect(models.map(({ name }) => name)).toEqual(['constructor']);
+    expect(own.left_out).toMatchObject([
+      { name: 'twice', reason: '1 data test failed: twice: unique(lot_id), 1 row' },
+      { name: 'unnamed', reason: expect.stringContaining('cannot be named count_star()') },
+      { name: 'checks/finds', reason: '1 data test failed: checks: finds, 3 rows' },
+      { name: 'accused', reason: 'the check finds finds rows that must not be' },
+      { name: 'reader', reason: 'it reads a model that is left out: accused' },
+      { name: 'checks/before', reason: 'it reads a model that is left out: reader' },
+    ]);
+    expect(warnings).toHaveLength(own.left_out.length);
+    const kept = await Promise.all(failed.map(({ sql }) => rows(session.connection, sql)));
+    expect(kept.map((each) => each.length)).toEqual([1, 3]);
   });
 
   it('from a manifest run no test that does more than read', async () => {
