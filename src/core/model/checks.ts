@@ -7,8 +7,8 @@ import { textIn } from './text-files.js';
 
 const header = z.object({ description: z.string().min(1), severity: z.enum(['error', 'warn']) });
 
-/** The form of the names of models and checks of the user: a manifest holds names of up to 63 characters. */
-export const OWN_NAME = /^[a-z][a-z0-9_]{0,62}$/;
+/** The form of the names of models and checks of the user. */
+export const OWN_NAME = /^[a-z][a-z0-9_]*$/;
 
 /** A check of the user in the manifest of a snapshot. */
 export const ownCheck = header.extend({

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Config } from '../../base/config/config.js';
 import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { clip, printable } from '../../base/config/printable.js';
-import type { Manifest } from '../lake/manifest.js';
+import { columnName, type Manifest } from '../lake/manifest.js';
 import { lakeTables, systemTables } from '../lake/tables.js';
 import { type Check, OWN_NAME, ownCheck, readCheck, readChecks } from './checks.js';
 import { definition, type Model, readLayer, readModel, readModels } from './model-files.js';
@@ -108,9 +108,9 @@ function filesIn(
 }
 
 /** Reads one model of the user. Throws MODEL_DEFINITION. */
-function readOwnModel(folder: string, name: string, taken: ReadonlySet<string>): Model {
+function readOwnModel(folder: string, name: string, known: ReadonlySet<string>): Model {
   const [sql, yml] = [join(folder, `${name}.sql`), join(folder, `${name}.yml`)];
-  assertName(sql, name, taken);
+  assertName(sql, name, known);
   if (!existsSync(sql))
     throw new LotlakeError('MODEL_DEFINITION', `${yml} describes a model that has no .sql`);
   const model = readModel(folder, name);
@@ -121,8 +121,8 @@ function readOwnModel(folder: string, name: string, taken: ReadonlySet<string>):
       "exists: none is for steps of lotlake's own models",
       'leave exists out for a file, or write view',
     );
-  const recorded = ownModel.safeParse(model);
-  if (!recorded.success) throw fail(z.prettifyError(recorded.error));
+  const taken = takenModel.safeParse(model);
+  if (!taken.success) throw fail(z.prettifyError(taken.error));
   return model;
 }
 
@@ -141,16 +141,18 @@ function chosenExamples(names: readonly string[]): readonly Model[] {
 function assertName(path: string, name: string, taken: ReadonlySet<string>): void {
   const fail = (problem: string): LotlakeError =>
     new LotlakeError('MODEL_DEFINITION', `${path}: ${problem}`, { hint: 'rename its files' });
-  if (!OWN_NAME.test(name))
+  if (!OWN_NAME.test(name) || !columnName.safeParse(name).success)
     throw fail(
       'a name has the letters a to z, digits and _ alone, begins with a letter, and has 63 characters at most',
     );
   if (taken.has(name)) throw fail(`lotlake has a table, mart or check ${name} itself`);
 }
 
-/** A model of the user in the manifest of a snapshot. Its columns have names that the manifest can hold. */
-const ownModel = z
-  .object({ ...definition.shape, name: z.string().regex(OWN_NAME), sql: z.string() })
+/** A model of the user in the manifest of a snapshot. */
+const ownModel = z.object({ ...definition.shape, name: z.string().regex(OWN_NAME), sql: z.string() });
+
+/** A model of the user that a run takes: the manifest can hold the names of its columns, and its key can be tested. */
+const takenModel = ownModel
   .refine(({ key, columns }) => key.every((column) => columns[column] !== undefined), {
     error: 'the key has a column that is not among columns',
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeScratch, remove } from '../../src/base/config/owned.js';
 import { withinLimits } from '../../src/base/duck/limits.js';
-import { openSession, type Session, scalar } from '../../src/base/duck/session.js';
+import { openSession, rows, type Session, scalar } from '../../src/base/duck/session.js';
 import { problemOf } from '../../src/core/run/model-limits.js';
 
 const ENDLESS =
@@ -58,5 +58,19 @@ describe('a limit on a statement', () => {
     setTimeout(() => controller.abort(new Error('the reader left')), 100);
     const limits = { signal: controller.signal, problem: () => undefined };
     await expect(withinLimits(session.connection, limits, run(ENDLESS))).rejects.toThrow('the reader left');
+  });
+});
+
+describe('rows of a query', () => {
+  it('hold dates that no Date can hold as texts, and numbers of any width', async () => {
+    const [found] = await rows(
+      session.connection,
+      `select 'infinity'::date as d, '-infinity'::timestamptz as t, ['infinity'::date] as l, [7::bigint] as b,
+        {'n': [170141183460469231731687303715884105727::hugeint]} as s, date '2026-11-20' as plain`,
+    );
+    expect(JSON.parse(JSON.stringify(found))).toEqual({
+      ...{ d: 'infinity', t: '-infinity', l: ['infinity'], b: [7], s: { n: [2 ** 127] } },
+      plain: '2026-11-20T00:00:00.000Z',
+    });
   });
 });
