@@ -72,7 +72,7 @@ const slow = [
       'test/pipelines/{disk-full,kill-matrix,plans,unserved}.test.ts',
       'test/explore/{hostile-texts,publishing,watched}.test.ts',
       'test/soak/model-based.soak.ts',
-      'test/hostile/{answers,folders,records,leaks}/*.hostile.ts',
+      'test/hostile/{answers,folders,models,records,leaks}/*.hostile.ts',
     ],
     env: { LOTLAKE_STORIES: '25', LOTLAKE_SEED: '1', LOTLAKE_LAKES: '12', LOTLAKE_PAGES: '250' },
     maxWorkers: 2,

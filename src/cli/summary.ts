@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { gridOf } from '../ask/query/table.js';
-import { count, counted, megabytes, sumOf } from '../base/config/printable.js';
+import { clip, count, counted, megabytes, sumOf } from '../base/config/printable.js';
 import { leftOutOf } from '../core/land/pass.js';
 import type { RunResult } from '../core/run/publish.js';
 import { type Lines, textOf } from './command.js';
@@ -27,7 +27,10 @@ export function summarize(result: RunResult, given: SummaryOptions): string {
     ? `Snapshot ${snapshotId} is published`
     : `Nothing is new: no snapshot is published, and ${snapshotId} stays current`;
   const took = `(${duration(seconds)})`;
-  if (given.length === 'line') return `${outcome} ${took}${published ? `: ${changed(result)}` : ''}`;
+  if (given.length === 'line') {
+    const parts = [published && changed(result), leftOut(result)].filter((part) => part !== false);
+    return `${outcome} ${took}${parts.length === 0 ? '' : ': '}${parts.join('; ')}`;
+  }
   const lines = given.length === 'long' ? longSummary(result, given) : shortSummary(result, given);
   const report = given.report !== undefined && `Report: ${relative(given.cwd, given.report)}`;
   return textOf(['', `${outcome} ${took}.`, ...lines, report]);
@@ -43,6 +46,7 @@ function shortSummary(result: RunResult, { mirror, called, flag = '' }: SummaryO
     published && `rejects: ${rejects(result)}`,
     published && `drift: ${drift(result)}`,
     published && `data tests: ${passed(result)}${show}`,
+    leftOut(result),
     warnings.length > 0 && `warnings: ${count(warnings.length)} (above)`,
     mirror,
     `Try next: ${called} tables${flag}`,
@@ -75,6 +79,16 @@ function records({ passes }: RunResult): Lines {
 const landedOf = (records: number, leftOut: number): string =>
   leftOut === 0 ? '' : ` (${count(records - leftOut)} landed, ${count(leftOut)} as before)`;
 
+/** The models and checks of the user that the snapshot lacks, by name. */
+function leftOut({ manifest }: RunResult): string | false {
+  const left = manifest.own?.left_out ?? [];
+  const names = clip(left.map(({ name }) => name).join(', '), NAMES);
+  return left.length > 0 && `left out of your own models: ${names} (lotlake status)`;
+}
+
+/** Most characters of a list of names. */
+const NAMES = 200;
+
 function changed({ counts }: RunResult): string {
   const sum = (member: 'inserted' | 'updated' | 'gone'): string =>
     count(sumOf(Object.values(counts), (table) => table[member]));
@@ -102,6 +116,7 @@ function longSummary(result: RunResult, { cwd, mirror, called, flag = '' }: Summ
     '',
     ...passes(result),
     ...(published ? [...rejectsAndDrift(result), ...tests(result)] : []),
+    leftOut(result),
     ...result.warnings.map((warning) => `warning: ${warning}`),
     mirror,
     '',
@@ -125,7 +140,7 @@ function tables(result: RunResult): string {
   return gridOf(
     ['table', '>rows', '>new', '>changed', '>gone', '>size'],
     all.map(([name, table]) => {
-      const counts = result.counts[name];
+      const counts = Object.hasOwn(result.counts, name) ? result.counts[name] : undefined;
       const change =
         counts === undefined ? ['', '', ''] : [counts.inserted, counts.updated, counts.gone].map(count);
       return [name, count(table.rows), ...change, megabytes(table.bytes)];

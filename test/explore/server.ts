@@ -1,4 +1,5 @@
 import { type ExploreOptions, startExplore } from '../../src/ask/explore/serve.js';
+import type { ConfigInput } from '../../src/base/config/config.js';
 import { configFor } from '../pipelines/support.js';
 
 /** An explorer over an output folder, with the cookie of a reader who opened its address. */
@@ -20,8 +21,9 @@ export interface Opened {
 export async function openExplore(
   output: string,
   folders: Partial<ExploreOptions['folders']> = {},
+  settings: ConfigInput = {},
 ): Promise<Opened> {
-  const config = configFor('http://127.0.0.1:9/api', output);
+  const config = configFor('http://127.0.0.1:9/api', output, settings);
   const server = await startExplore({
     config,
     port: 0,

@@ -72,6 +72,12 @@ const facts = {
   ...{ last_pass_at: {}, pass_ids: [PASS], origin: 'test', fingerprints: null },
 };
 const marts = [{ name: 'a_mart', key: ['id'] }];
+/** What is sealed below a manifest with other facts. */
+async function sealWith(snapshot: string, more: Partial<Manifest>) {
+  const described = await describeSnapshot(opened.session.connection, snapshot, schemas, marts);
+  await sealSnapshot(snapshot, { ...facts, ...described, ...more }, undefined);
+}
+
 async function seal(snapshot: string, base?: { readonly folder: string; readonly manifest: Manifest }) {
   const described = await describeSnapshot(opened.session.connection, snapshot, schemas, marts);
   const manifest: Manifest = { ...facts, ...described };
@@ -130,13 +136,14 @@ describe('the seal of a snapshot', () => {
     rmSync(join(snapshot, TITLES));
     linkSync(join(before, TITLES), join(snapshot, TITLES));
     const { titles } = sealed.tables;
-    const noted = titles && { ...titles, files: titles.files.map((file) => ({ ...file, sha256: 'noted' })) };
+    const sha256 = '0'.repeat(64);
+    const noted = titles && { ...titles, files: titles.files.map((file) => ({ ...file, sha256 })) };
     const base = {
       folder: before,
       manifest: { ...sealed, tables: noted === undefined ? {} : { titles: noted } },
     };
     const { tables } = await seal(snapshot, base);
-    expect(tables.titles?.files).toMatchObject([{ sha256: 'noted' }]);
+    expect(tables.titles?.files).toMatchObject([{ sha256 }]);
     expect(tables.runs?.files).toMatchObject([{ sha256: expect.stringMatching(/^[\da-f]{64}$/) }]);
   });
 
@@ -154,6 +161,30 @@ describe('the seal of a snapshot', () => {
     await expect(seal(snapshot)).rejects.toMatchObject({
       ...{ code: 'PUBLISH_FAILED', hint: expect.stringContaining('the last snapshot stays current') },
       message: expect.stringMatching(/^the manifest of .* cannot be written: /),
+    });
+  });
+});
+
+describe('a manifest that its readers refuse', () => {
+  const mart = (columns: Columns) => ({
+    columns: [...columns],
+    key: ['id'],
+    partitioned: false,
+    rows: 0,
+    bytes: 0,
+    files: [],
+  });
+  it.each<[string, Partial<Manifest>]>([
+    ['a name of a column', { marts: { a_mart: mart([{ name: 'count_star()', type: 'BIGINT' }]) } }],
+    ['a long name', { marts: { a_mart: mart([{ name: 'n'.repeat(64), type: 'BIGINT' }]) } }],
+    ['a long type', { marts: { a_mart: mart([{ name: 'id', type: 'S'.repeat(1001) }]) } }],
+    ['a model of the user', { own: { models: [{ name: 'x' }], checks: [], left_out: [] } }],
+    ['a line end in a name', { own: { models: [], checks: [], left_out: [{ name: 'a\nb', reason: '' }] } }],
+  ])('is not sealed because of %s', async (_, more) => {
+    const snapshot = await snapshotOf(ONE);
+    await expect(sealWith(snapshot, more)).rejects.toMatchObject({
+      ...{ code: 'PUBLISH_FAILED', hint: expect.stringContaining('the last snapshot stays current') },
+      message: expect.stringMatching(/^the manifest of .* cannot be read back: /),
     });
   });
 });

@@ -7,6 +7,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { html } from 'hono/html';
 import { HTTPException } from 'hono/http-exception';
 import type { Config } from '../../base/config/config.js';
+import { byName } from '../../base/config/json.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
@@ -148,7 +149,7 @@ export function appOf(
     }),
   );
   app.get('/assets/:name', (c) => {
-    const [file, type] = ASSETS[c.req.param('name')] ?? [];
+    const [file, type] = byName(ASSETS)[c.req.param('name')] ?? [];
     if (file === undefined) return notFound(c, 'There is no such file.', '');
     c.header('cache-control', 'private, max-age=60');
     return c.body(packageFile(file), 200, { 'content-type': `${type}; charset=utf-8` });
@@ -159,8 +160,9 @@ export function appOf(
     const name = slugOf(given);
     const folder = needed(folders.models);
     return withShown(c, async (shown) => {
-      if (search === undefined) await watchQuery(shown, folder, name, sql);
-      else await saveSearch(shown, folder, name, searchIn(Object.fromEntries(new URLSearchParams(search))));
+      const saving = { config, folder, name, signal: c.req.raw.signal };
+      if (search === undefined) await watchQuery(shown, saving, sql);
+      else await saveSearch(shown, saving, searchIn(Object.fromEntries(new URLSearchParams(search))));
       return c.redirect('/searches', 303);
     });
   });

@@ -4,12 +4,12 @@ import { html } from 'hono/html';
 import { dump } from 'js-yaml';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
-import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
+import { makeFolder, ownNamed, remove, writeNew } from '../../base/config/owned.js';
 import { count } from '../../base/config/printable.js';
 import { literal, rows } from '../../base/duck/session.js';
-import { readModels, readModelsOf } from '../../core/model/model-files.js';
-import { readableNames } from '../../core/model/own-models.js';
-import { readQuery } from '../../core/model/read-only.js';
+import { readModels } from '../../core/model/model-files.js';
+import { modellingOf, readOwn } from '../../core/model/own-models.js';
+import { failQuery, readQuery } from '../../core/model/read-only.js';
 import type { Html } from '../docs/html.js';
 import { readWatched, type Watched } from '../query/watched.js';
 import { watchedList } from '../report/watched-part.js';
@@ -18,6 +18,7 @@ import { asMeant } from './find.js';
 import { LINKS, type Page, section } from './page.js';
 import type { Shown } from './shown.js';
 import { NAME } from './sql.js';
+import { tryModel } from './trial.js';
 
 /** Folders beside the configuration that the reader's own files are saved in; undefined without a configuration. */
 export interface Folders {
@@ -68,22 +69,39 @@ const part = (watched: Watched): Html =>
     `w-${watched.name}`,
     watched.name,
     watched.description,
-    html`${watchedList(watched, LINKS)}<p class="rows"><a href="/marts/${watched.name}.html">All ${count(watched.matches)} matches</a></p>`,
+    html`${watchedList(watched, LINKS)}${watched.matches !== null && html`<p class="rows"><a href="/marts/${watched.name}.html">All ${count(watched.matches)} matches</a></p>`}`,
   );
 
+/** The watched models of the folder, which the next night computes. What cannot be read is an alarm of that night. */
 const savedIn = (folder: string | undefined): string[] =>
   folder === undefined || !existsSync(folder)
     ? []
-    : readModelsOf(folder).flatMap(({ name, watch }) => (watch ? [name] : []));
+    : readOwn({ models: folder, examples: undefined }).models.flatMap(({ name, watch }) =>
+        watch ? [name] : [],
+      );
 
 /** The columns of a model with their descriptions. */
 type Columns = readonly (readonly [
   name: string,
-  about: { readonly description: string; readonly unit?: string | undefined },
+  about: {
+    readonly description: string;
+    readonly unit?: string | undefined;
+    readonly tests?: readonly string[];
+  },
 ])[];
 
+/** Where and how a search is saved. */
+interface Saving {
+  readonly config: Config;
+  /** Folder of the models of the user. */
+  readonly folder: string;
+  readonly name: string;
+  /** Ends the trial of the search. */
+  readonly signal: AbortSignal;
+}
+
 /** Saves the search of a form as a model of the user. Throws as {@link saveModel}. */
-export async function saveSearch(shown: Shown, folder: string, name: string, search: Search): Promise<void> {
+export async function saveSearch(shown: Shown, saving: Saving, search: Search): Promise<void> {
   const meant = asMeant(search, shown.names);
   const described = readModels().find((model) => model.name === 'lots_on_offer')?.columns ?? {};
   const columns: Columns = Object.entries(described).map(([column, { description, unit }]) => [
@@ -93,51 +111,50 @@ export async function saveSearch(shown: Shown, folder: string, name: string, sea
   // A column that a later version adds is not described in the .yml, and is not read.
   const listed = columns.map(([column]) => column).join(',\n  ');
   const sql = `select\n  ${listed}\nfrom lots_on_offer\nwhere ${conditionOf(meant)}`;
-  await saveModel(shown, folder, name, { description: `Lots on offer: ${wordsOf(meant)}.`, sql, columns });
+  await saveModel(shown, saving, { description: `Lots on offer: ${wordsOf(meant)}.`, sql, columns });
 }
 
 /** Saves a query as a watched model of the user. Its column lot_id says which rows are the same. Throws as {@link saveModel}. */
-export async function watchQuery(shown: Shown, folder: string, name: string, sql: string): Promise<void> {
+export async function watchQuery(shown: Shown, saving: Saving, sql: string): Promise<void> {
   const { select } = await readQuery(shown.connection, sql);
-  const found = await rows(shown.connection, `describe from query(${literal(select)})`);
+  const found = await rows(shown.connection, `describe from query(${literal(select)})`).catch(failQuery);
   const columns: Columns = found.map(({ column_name }) => [
     String(column_name),
-    { description: 'Column of the query.' },
+    { description: 'Column of the query.', ...(column_name === 'lot_id' && { tests: ['not_null'] }) },
   ]);
   if (!columns.some(([column]) => column === 'lot_id'))
     throw new LotlakeError('QUERY_PLACE', 'a watched query needs the column lot_id', {
       outcome: 'usage',
       hint: 'it says which rows are the same as the night before; select it',
     });
-  await saveModel(shown, folder, name, {
-    description: 'A query that is watched.',
-    sql: select.trim().replace(/;$/, ''),
-    columns,
-  });
+  await saveModel(shown, saving, { description: 'A query that is watched.', sql: select.trim(), columns });
 }
 
 /**
- * Saves a watched model, `<name>.sql` and `<name>.yml`. The next run computes it. Throws QUERY_PLACE for a name that cannot be
- * one or is taken, and QUERY_FAILED for SQL that does more than read.
+ * Saves a watched model, `<name>.sql` and `<name>.yml`, once it was computed as a night would compute it. The next run does.
+ * Throws QUERY_PLACE for a name that cannot be one or is taken, and the errors of {@link tryModel}.
  */
 async function saveModel(
-  { connection }: Shown,
-  folder: string,
-  name: string,
+  shown: Shown,
+  { config, folder, name, signal }: Saving,
   {
     description,
     sql,
     columns,
   }: { readonly description: string; readonly sql: string; readonly columns: Columns },
 ): Promise<void> {
-  const taken = existsSync(join(folder, `${name}.sql`)) || readableNames().has(name);
+  const [sqlFile, ymlFile] = [join(folder, `${name}.sql`), join(folder, `${name}.yml`)];
+  // A model whose files are gone is in the snapshot until the next night.
+  const taken =
+    [sqlFile, ymlFile].some(existsSync) ||
+    config.examples?.includes(name) === true ||
+    modellingOf(shown.lake.manifest).models.some((model) => model.isOwn && model.name === name);
   if (!NAME.test(name) || taken)
     throw new LotlakeError(
       'QUERY_PLACE',
       taken ? `there is a model ${name} already` : `${name} cannot be the name of a search`,
       { outcome: 'usage', hint: 'give a name of its own, of the letters a to z, digits and _' },
     );
-  await readQuery(connection, sql);
   const about = {
     description,
     watch: true,
@@ -145,7 +162,14 @@ async function saveModel(
     key: ['lot_id'],
     columns: Object.fromEntries(columns),
   };
+  const files = { name, sql: `${sql}\n`, yml: dump(about, { skipInvalid: true, lineWidth: 120 }) };
+  await tryModel(shown, config, files, signal);
   makeFolder(ownNamed(folder));
-  writeNew(ownNamed(join(folder, `${name}.yml`)), dump(about, { skipInvalid: true, lineWidth: 120 }));
-  writeNew(ownNamed(join(folder, `${name}.sql`)), `${sql}\n`);
+  writeNew(ownNamed(ymlFile), files.yml);
+  try {
+    writeNew(ownNamed(sqlFile), files.sql);
+  } catch (error) {
+    remove(ymlFile);
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { didYouMean } from '../../base/config/nearest.js';
-import { type Row, rows, scalar } from '../../base/duck/session.js';
+import { identifier, type Row, rows, sameKey, scalar } from '../../base/duck/session.js';
 import { filesRelation } from '../../core/lake/files.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { type Manifest, readManifest } from '../../core/lake/manifest.js';
@@ -66,11 +66,17 @@ export async function readWatched(
   });
 }
 
-/** Searches that were watched before, and failed in the run of this snapshot. */
-function leftOutOf({ own }: Manifest, earlier: readonly Side[]): readonly Model[] {
-  const watched = earlier.flatMap(({ manifest }) => watchedIn(manifest));
-  return (own?.left_out ?? []).flatMap(({ name }) => watched.find((each) => each.name === name) ?? []);
+/** Watched searches that the run of this snapshot left out. */
+function leftOutOf({ own }: Manifest, earlier: readonly Side[]): readonly Searched[] {
+  const before = earlier.flatMap(({ manifest }) => watchedIn(manifest));
+  return (own?.left_out ?? []).flatMap(({ name, watch }) => {
+    const known = before.find((each) => each.name === name);
+    return known ?? (watch === true ? { name, description: '', key: [], sql: '' } : []);
+  });
 }
+
+/** What a search is compared by. */
+type Searched = Pick<Model, 'name' | 'description' | 'key' | 'sql'>;
 
 /** A snapshot with its manifest. */
 interface Side {
@@ -91,7 +97,7 @@ async function earlierOf(
 
 async function compare(
   connection: DuckDBConnection,
-  search: Model,
+  search: Searched,
   now: Side,
   earlier: readonly Side[],
 ): Promise<Watched> {
@@ -120,9 +126,10 @@ async function compare(
     filesRelation(now.folder, stored.files, false),
     filesRelation(before.folder, stale.files, false),
   ];
-  const keys = key.map((column) => `"${column}"`).join(', ');
+  const keys = key.map((column) => `mine.${identifier(column)}`).join(', ');
+  // A key may have parts that are null.
   const without = (some: string, others: string): string =>
-    `from ${some} as mine anti join ${others} as other using (${keys})`;
+    `from ${some} as mine anti join ${others} as other on ${sameKey(key, 'mine', 'other')}`;
   const told = (relation: string) => rows(connection, `select * ${relation} order by ${keys} limit ${TOLD}`);
   const counted = (relation: string) => scalar(connection, `select count(*) ${relation}`);
   return {

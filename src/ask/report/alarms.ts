@@ -165,7 +165,7 @@ export function diskAlarm(runs: readonly RunRecord[], free: number | null): Alar
   return [{ pipeline: label(last.pipeline), started_at, subject: 'disk', metric: 'free_bytes', what }];
 }
 
-/** Models of the user that failed in the run that published a snapshot. */
+/** Models and checks of the user that the run left out that published a snapshot. */
 function leftOutModels(layout: Layout, { run_id, pipeline, created_at, own }: Manifest): Alarm[] {
   const leftOut = own?.left_out ?? [];
   const run = leftOut.length === 0 ? undefined : readRuns(layout).find((each) => each.run_id === run_id);
@@ -173,7 +173,7 @@ function leftOutModels(layout: Layout, { run_id, pipeline, created_at, own }: Ma
   return leftOut.map(({ name, reason }) => ({
     pipeline,
     started_at,
-    subject: `your model ${name}`,
+    subject: name.startsWith('checks/') ? `your check ${name.slice('checks/'.length)}` : `your model ${name}`,
     metric: 'left_out',
     what: 'it is left out of the snapshot',
     detail: clip(printable(reason), 200),

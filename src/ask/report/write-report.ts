@@ -114,7 +114,7 @@ export function readPage(config: Config, links?: Links): Promise<string> {
 function ownModels(manifest: Manifest): Html | false {
   const own = modellingOf(manifest).models.filter(({ isOwn }) => isOwn);
   const lines = own.map(({ name, description }) => {
-    const size = name in manifest.views ? 'a view' : counted(manifest.marts[name]?.rows, 'row');
+    const size = Object.hasOwn(manifest.views, name) ? 'a view' : counted(manifest.marts[name]?.rows, 'row');
     return html`<li><code>${name}</code>, ${size}: ${description}</li>`;
   });
   return lines.length > 0 && html`<p>Your own models:</p><ul>${lines}</ul>`;
@@ -123,7 +123,7 @@ function ownModels(manifest: Manifest): Html | false {
 /** What is new in each watched search, and what left it. */
 const watchedPart = (watched: readonly Watched[], links: Links | undefined): Html => html`
 <section id="watched"><header><h2>Watched searches</h2><p>What each search finds that it did not find the night before, and what left.</p></header>
-${watched.map((each) => html`<figure><figcaption><h3>${each.name}</h3><p>${each.description} ${counted(each.matches ?? 0, 'match', 'matches')}.</p></figcaption>${watchedList(each, links)}</figure>`)}</section>`;
+${watched.map((each) => html`<figure><figcaption><h3>${each.name}</h3><p>${each.description}${each.matches !== null && html` ${counted(each.matches, 'match', 'matches')}.`}</p></figcaption>${watchedList(each, links)}</figure>`)}</section>`;
 
 /** What no section can show yet, a line each, and since when it is watched. */
 function unknownPart(sections: readonly Section[], { observed_auctions }: Row): Html {

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { z } from 'zod';
+import { byName } from './json.js';
 import { packageFile } from './package-root.js';
 
 const sentences = z.record(z.string(), z.string());
@@ -10,5 +11,5 @@ const sentences = z.record(z.string(), z.string());
  */
 export function insteadOf(name: string): string | undefined {
   const { load }: typeof import('js-yaml') = createRequire(import.meta.url)('js-yaml');
-  return sentences.parse(load(packageFile('sql/models/gone.yml')))[name.toLowerCase()];
+  return byName(sentences.parse(load(packageFile('sql/models/gone.yml'))))[name.toLowerCase()];
 }

@@ -113,6 +113,7 @@ export const settings = z.strictObject({
   seeds: text('the path of a folder').optional(),
   models: text('the path of a folder').optional(),
   examples: list(COMMA, z.string(takes(EXAMPLES)).min(1, takes(EXAMPLES)), EXAMPLES).optional(),
+  modelTimeout: seconds().default(600),
   asFiles: list(COMMA, z.string(takes(VIEWS)).min(1, takes(VIEWS)), VIEWS).optional(),
   /** How Spark is run; only commands with `--engine spark` need it. */
   spark: group(

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBValue, DuckDBValueConverter, JS } from '@duckdb/node-api';
+import { messageOf } from '../config/lotlake-error.js';
 import { parseBytes } from '../config/memory.js';
 import { makeFolder, makeScratch, remove } from '../config/owned.js';
 import { duckdb } from './api.js';
@@ -177,8 +178,20 @@ export async function rows(
   values?: Record<string, DuckDBValue>,
 ): Promise<Row[]> {
   const reader = await connection.runAndReadAll(sql, values);
-  return reader.getRowObjectsJS().map(plain);
+  return reader.convertRowObjects(convert).map(plain);
 }
+
+/** Converts values as JavaScript has them. A date that no Date can hold, such as infinity, stays a text. */
+const convert: DuckDBValueConverter<unknown> = (value, type, converter) => {
+  try {
+    return duckdb.JSDuckDBValueConverter(value, type, converter as DuckDBValueConverter<JS>);
+  } catch (error) {
+    if (!/out of range for JS Date/.test(messageOf(error))) throw error;
+    // The text of an infinite date is that of a finite one.
+    const isInfinite = value instanceof duckdb.DuckDBDateValue && !value.isFinite;
+    return isInfinite ? `${value.days < 0 ? '-' : ''}infinity` : String(value);
+  }
+};
 
 /** Runs statements in one transaction, which is rolled back if one of them fails. */
 export async function inTransaction(connection: DuckDBConnection, statements: readonly string[]) {
@@ -226,9 +239,17 @@ export async function scalar(connection: DuckDBConnection, sql: string): Promise
 
 function plain(row: Record<string, unknown>): Row {
   const out: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(row))
-    out[name] = typeof value === 'bigint' ? Number(value) : value;
+  for (const [name, value] of Object.entries(row)) out[name] = plainValue(value);
   return out;
+}
+
+/** A value that JSON can hold: numbers in lists and structs may be BIGINT, too. */
+function plainValue(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (Array.isArray(value)) return value.map(plainValue);
+  const isStruct =
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return isStruct ? plain({ ...value }) : value;
 }
 
 /** A text as an SQL literal. */

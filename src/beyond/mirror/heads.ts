@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { byName } from '../../base/config/json.js';
 import { killPoint } from '../../base/config/kill-point.js';
 import { type Current, damaged, FILES, readCurrent, TABLES, type TableStates } from './layout.js';
 import { forEach, type ObjectStore } from './store.js';
@@ -64,7 +65,7 @@ const nightSchema = z.object({
  */
 export function statesOf(
   heads: Heads,
-  earlier: TableStates = {},
+  earlier: TableStates = byName({}),
   contents: ReadonlyMap<string, string | undefined> = new Map(),
 ): TableStates {
   const gone = Object.entries(earlier).map(([table, { version }]) => [table, { version, night: null }]);
@@ -74,7 +75,7 @@ export function statesOf(
     const content = contents.has(table) ? contents.get(table) : earlier[table]?.content;
     return [[table, { version, night: nightOf(text), ...(content === undefined ? {} : { content }) }]];
   });
-  return Object.fromEntries([...gone, ...found]);
+  return byName(Object.fromEntries([...gone, ...found]));
 }
 
 /** Snapshot of the lake that the current metadata of a table has. */

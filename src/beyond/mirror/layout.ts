@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Config } from '../../base/config/config.js';
+import { byName } from '../../base/config/json.js';
 import { type Code, LotlakeError } from '../../base/config/lotlake-error.js';
 import { WAREHOUSE } from '../../core/lake/layout.js';
 import { allFiles, type Manifest } from '../../core/lake/manifest.js';
@@ -58,7 +59,7 @@ const currentSchema = z.object({
   /** Object that stores the heads of the tables, which are written after each switch. */
   heads: path,
   /** The tables by name; undefined if an earlier version of lotlake switched last. */
-  tables: z.record(id, tableStateSchema).optional(),
+  tables: z.record(id, tableStateSchema).transform(byName).optional(),
   switched_at: z.string(),
   /** Until when a vacuum may remove objects and nobody may push; null if no vacuum is running. */
   vacuum_until: z.string().nullable(),

@@ -92,14 +92,15 @@ function inputsOf(
 
 function outputsOf(manifest: Manifest | undefined, { config, tests }: Context, facet: MakeFacet) {
   const namespace = config.publish.to ?? pathToFileURL(config.output).href;
-  const stored = manifest === undefined ? {} : allTables(manifest);
+  const stored: Manifest['tables'] = manifest === undefined ? {} : allTables(manifest);
+  const tableOf = (name: string) => (Object.hasOwn(stored, name) ? stored[name] : undefined);
   const entries = manifest === undefined ? [] : dictionary(manifest);
   const tested = tests.map(({ model }) => model).filter((model) => model !== 'checks');
   return [...new Set([...Object.keys(stored), ...tested])].map((name) => {
     const assertions = tests
       .filter(({ model }) => model === name)
       .map(({ test, failures }) => ({ assertion: test, success: failures === 0 }));
-    const table = stored[name];
+    const table = tableOf(name);
     const fields = (entries.find((entry) => entry.name === name)?.columns ?? []).map(
       ({ name, type, description }) => ({ name, type, description }),
     );

@@ -19,7 +19,7 @@ import { readableNames } from '../../core/model/own-models.js';
 import { withReferences } from '../../core/model/references.js';
 import { orderedModels, runModels } from '../../core/model/run-models.js';
 import { planModelTests } from '../../core/model/test-sql.js';
-import { readOwnModels } from '../../core/run/own-models.js';
+import { assertAllRead, readOwnModels } from '../../core/run/read-own-models.js';
 import { command, type Lines } from '../command.js';
 import type { Effects } from '../effects.js';
 import { mirrorOptions } from '../mirror.js';
@@ -113,6 +113,7 @@ async function chosenModels(
   select: string | undefined,
 ) {
   const own = await readOwnModels(connection, config);
+  assertAllRead(own);
   const isSpark = engine === 'spark';
   const given = [...readModels(), ...(isSpark ? [] : own.models)];
   const all = await orderedModels(connection, given, readableNames());

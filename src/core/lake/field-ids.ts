@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { byName } from '../../base/config/json.js';
 import { identifier } from '../../base/duck/session.js';
 import { allTables, type Manifest, type ManifestTable } from './manifest.js';
 import type { Column } from './schema.js';
@@ -23,7 +24,7 @@ export const recordIn = (records: IdRecords | undefined, name: string): FieldRec
 export function absentIn(records: IdRecords, names: ReadonlySet<string>): Pick<Manifest, 'absent'> {
   const all = Object.entries({ ...records.absent, ...allTables(records) });
   const absent = all.filter(([name]) => !names.has(name)).map(([name, record]) => [name, recordOnly(record)]);
-  return absent.length === 0 ? {} : { absent: Object.fromEntries(absent) };
+  return absent.length === 0 ? {} : { absent: byName(Object.fromEntries(absent)) };
 }
 
 const recordOnly = ({ columns, dropped }: FieldRecord): FieldRecord => ({

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { byName } from '../../base/config/json.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { isLink, replaceFile } from '../../base/config/owned.js';
 import { version } from '../../base/config/package-root.js';
@@ -22,11 +23,12 @@ const text = z
   .max(1000)
   .regex(/^[^\p{Cc}]*$/u);
 
-/** A name of a table, mart, model or column. */
-const name = z
+/** A name of a column, table, mart or view. Objects cannot hold `__proto__` as they hold other names. */
+export const columnName = z
   .string()
   .max(63)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/);
+  .regex(/^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$/);
+const name = columnName;
 
 const fileSchema = z.object({
   /** Path below the snapshot folder. */
@@ -76,11 +78,19 @@ const tablesSchema = z
         files.every(({ path }) => path.startsWith(`${table}/`)),
       ),
     { error: 'a file lies in the folder of another table' },
-  );
+  )
+  .transform(byName);
+
+/** The columns of a view or of a mart: no two have names that differ in case alone, since DuckDB does not tell them apart. */
+const columnsSchema = z
+  .array(z.object({ name, type: text }))
+  .refine((columns) => new Set(columns.map((column) => column.name.toLowerCase())).size === columns.length, {
+    error: 'two columns have the same name',
+  });
 
 /** A model that is computed when it is asked, from tables, marts and views before it. */
 const viewSchema = z.object({
-  columns: z.array(z.object({ name, type: text })),
+  columns: columnsSchema,
   key: z.array(name),
   sql: z.string(),
   /** Tables, marts and views that its SELECT reads. */
@@ -111,15 +121,15 @@ const manifestSchema = z.object({
     .object({
       models: z.array(z.unknown()),
       checks: z.array(z.unknown()),
-      /** Models and checks that failed in the run, and why. */
-      left_out: z.array(z.object({ name: text, reason: z.string() })),
+      /** Models and checks that are not in the snapshot, and why; `watch` as the model has it, if its .yml can be read. */
+      left_out: z.array(z.object({ name: text, reason: z.string(), watch: z.boolean().optional() })),
     })
     .optional(),
   tables: tablesSchema,
   marts: tablesSchema,
-  views: z.record(name.lowercase(), viewSchema).default({}),
+  views: z.record(name.lowercase(), viewSchema).default({}).transform(byName),
   /** The ids of tables and marts that earlier snapshots had, such as those of a model that failed. */
-  absent: z.record(name.lowercase(), fieldsSchema).optional(),
+  absent: z.record(name.lowercase(), fieldsSchema).transform(byName).optional(),
 });
 
 /** The members that are read first. A later format may have changed all others. */
@@ -138,10 +148,8 @@ export type ManifestView = Readonly<z.output<typeof viewSchema>>;
 export type Manifest = Readonly<z.output<typeof manifestSchema>>;
 
 /** Tables and marts of a manifest by name. */
-export const allTables = (manifest: Pick<Manifest, 'tables' | 'marts'>): Manifest['tables'] => ({
-  ...manifest.tables,
-  ...manifest.marts,
-});
+export const allTables = (manifest: Pick<Manifest, 'tables' | 'marts'>): Manifest['tables'] =>
+  byName({ ...manifest.tables, ...manifest.marts });
 
 /** Names of all tables, marts and views of a manifest. */
 export const allNames = ({ tables, marts, views }: Manifest): string[] =>

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { packageRoot } from '../../base/config/package-root.js';
+import { textIn } from './text-files.js';
 
 const header = z.object({ description: z.string().min(1), severity: z.enum(['error', 'warn']) });
 
@@ -32,8 +33,9 @@ export function readChecks(folder: string = checksFolder): readonly Check[] {
     .map((file) => readCheck(join(folder, file)));
 }
 
-function readCheck(path: string): Check {
-  const sql = readFileSync(path, 'utf8').trim();
+/** Reads one check. Throws as {@link readChecks} does. */
+export function readCheck(path: string): Check {
+  const sql = textIn(path).trim();
   const comments = sql.matchAll(/^-- (\w+): (.+)$/gm);
   const parsed = header.safeParse(Object.fromEntries([...comments].map(([, name, text]) => [name, text])));
   if (!parsed.success) {

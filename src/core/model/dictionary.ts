@@ -74,7 +74,7 @@ export function dictionary(contents: Contents): TableEntry[] {
       const { description = '', unit } = model.columns[column.name] ?? {};
       return { ...column, description, unit };
     });
-    const isView = contents.marts[model.name] === undefined && model.name in contents.views;
+    const isView = contents.marts[model.name] === undefined && Object.hasOwn(contents.views, model.name);
     const layer = model.layer ?? ('own' as const);
     return { ...entryOf('mart', model, stored, columns), layer, ...(isView && { rows: null }) };
   });

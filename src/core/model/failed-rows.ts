@@ -55,12 +55,42 @@ export async function keepFailedRows(
     const file = `${String(place + 1).padStart(3, '0')}-${model}.parquet`;
     const kept = await scalar(
       connection,
-      `copy (select * from (\n${sql}\n) order by all limit ${MOST_ROWS}) to ${literal(join(folder, file))} (format parquet)`,
+      `copy (${limited(sql)}) to ${literal(join(folder, file))} (format parquet)`,
     );
     tests.push({ model, test, severity, failures, kept, file });
   }
   writeNew(join(folder, LIST), `${JSON.stringify({ ...run, tests } satisfies KeptTests, null, 2)}\n`);
 }
+
+/**
+ * Copies the rows that fail tests of the user into files of a folder, since the model that they are in may be left out.
+ * @param folder undefined if none are kept
+ * @returns the tests, which read these files; without those whose rows cannot be copied
+ */
+export async function keepRowsOf(
+  connection: DuckDBConnection,
+  results: readonly TestResult[],
+  folder: string | undefined,
+): Promise<TestResult[]> {
+  if (folder === undefined) return [];
+  makeFolder(folder);
+  const kept: TestResult[] = [];
+  for (const [place, result] of results.entries()) {
+    if (result.failures === 0) continue;
+    const name = result.model === 'checks' ? `checks-${result.test}` : `${result.model}-${place}`;
+    const file = literal(join(folder, `${name}.parquet`));
+    try {
+      await connection.run(`copy (${limited(result.sql)}) to ${file} (format parquet)`);
+      kept.push({ ...result, sql: `from read_parquet(${file})` });
+    } catch {
+      // The number of rows is told all the same, and a model of the user may not stop a night.
+    }
+  }
+  return kept;
+}
+
+/** The rows of a test that are kept. */
+const limited = (sql: string): string => `select * from (\n${sql}\n) order by all limit ${MOST_ROWS}`;
 
 /** What the last run kept; undefined if all of its tests passed. Throws LAKE_NOT_OWNED if there is a link, and LAKE_UNSOUND. */
 export function readKeptTests(folder: string): KeptTests | undefined {

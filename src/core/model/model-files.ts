@@ -3,9 +3,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { load } from 'js-yaml';
 import { z } from 'zod';
+import { byName } from '../../base/config/json.js';
 import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { packageRoot } from '../../base/config/package-root.js';
 import { literal } from '../../base/duck/session.js';
+import { assertSize, textIn } from './text-files.js';
 
 const severity = z.enum(['error', 'warn']).default('error');
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
@@ -54,7 +56,7 @@ export const definition = z.strictObject({
   grain: z.string(),
   /** Columns that identify a row; tested as unique, and the order of the rows in the file. */
   key: z.array(z.string()).nonempty(),
-  columns: z.record(z.string(), column),
+  columns: z.record(z.string(), column).transform(byName),
   tests: z.array(modelTest).default([]),
 });
 
@@ -66,7 +68,7 @@ const bundledDefinition = definition.extend({
 
 /** The .yml of a seed also has the type of each column. */
 const seedDefinition = definition.extend({
-  columns: z.record(z.string(), column.extend({ type: z.string() })),
+  columns: z.record(z.string(), column.extend({ type: z.string() })).transform(byName),
 });
 
 /** What a failed test does: an error holds the snapshot back, a warning is reported. */
@@ -196,8 +198,9 @@ function namesIn(folder: string, extension: string): readonly string[] {
   );
 }
 
-function readModel(folder: string, name: string, schema: typeof definition): Model {
-  const sql = readFileSync(join(folder, `${name}.sql`), 'utf8').trim();
+/** Reads one model of a folder. Throws as {@link readModelsOf} does. */
+export function readModel(folder: string, name: string, schema: typeof definition = definition): Model {
+  const sql = textIn(join(folder, `${name}.sql`)).trim();
   const isFitted = /\b(from|join) fit\./.test(sql);
   return { name, sql, isFitted, ...readDefinition(join(folder, `${name}.yml`), schema) };
 }
@@ -232,7 +235,8 @@ function readDefinition<T extends typeof definition | typeof seedDefinition>(
     new LotlakeError('MODEL_DEFINITION', `${path}${problem}`, rest);
   let content: unknown;
   try {
-    content = load(readFileSync(path, 'utf8'));
+    content = load(textIn(path));
+    assertSize(content);
   } catch (cause) {
     throw fail(` cannot be read: ${messageOf(cause)}`, { cause });
   }

@@ -1,12 +1,14 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../base/config/config.js';
-import { ConfigError, LotlakeError } from '../../base/config/lotlake-error.js';
-import type { Manifest } from '../lake/manifest.js';
+import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
+import { clip, printable } from '../../base/config/printable.js';
+import { columnName, type Manifest } from '../lake/manifest.js';
 import { lakeTables, systemTables } from '../lake/tables.js';
-import { type Check, OWN_NAME, ownCheck, readChecks } from './checks.js';
-import { definition, type Model, readLayer, readModels, readModelsOf } from './model-files.js';
+import { type Check, OWN_NAME, ownCheck, readCheck, readChecks } from './checks.js';
+import { definition, type Model, readLayer, readModel, readModels } from './model-files.js';
+import { columnProblem } from './own-columns.js';
 
 /** Models and checks. */
 export interface Modelling {
@@ -24,31 +26,104 @@ const namesOf = (pass: (model: Model) => boolean): ReadonlySet<string> =>
 /** What a lake computes beside lotlake's own models: models in a folder of the user, and lotlake's examples by name. */
 export type Chosen = Pick<Config, 'models' | 'examples'>;
 
+/** A model or check of the user that a run does not compute, and why. */
+export interface LeftOut {
+  /** Name of the model, `checks/<name>` of a check, or what else lies in the folder. */
+  readonly name: string;
+  readonly error: LotlakeError;
+  /** Whether the model is watched, if its .yml says so and can be read. */
+  readonly watch?: boolean | undefined;
+}
+
+/** Models and checks of the user, and those that are left out. */
+export interface OwnModels extends Modelling {
+  readonly leftOut: readonly LeftOut[];
+}
+
 /**
- * Reads the models of the user from their folder, the checks from its folder `checks`, and the examples that are switched
- * on. Throws MODEL_DEFINITION for a file or a name that is not valid, and for a name that is taken, and ConfigError for
- * an example that does not exist.
+ * Reads the models of the user from their folder, the checks from its folder `checks`, and the examples that are switched on.
+ * A model or check whose files or name are not valid is left out, since it may not stop a night. Throws ConfigError for an
+ * example that does not exist.
  */
-export function readOwn({ models: folder, examples: names = [] }: Chosen): Modelling {
+export function readOwn({ models: folder, examples: names = [] }: Chosen): OwnModels {
   const examples = names.length === 0 ? [] : chosenExamples(names);
-  if (folder === undefined) return { models: examples.map(asOwn), checks: [] };
-  const models = readModelsOf(folder);
+  const leftOut: LeftOut[] = [];
+  const attempt = <T>(name: string, read: () => T): T[] => {
+    try {
+      return [read()];
+    } catch (error) {
+      leftOut.push({ name: shownName(name), error: definitionError(error) });
+      return [];
+    }
+  };
+  if (folder === undefined) return { models: examples.map(asOwn), checks: [], leftOut };
+  const named = new Set([...namesOf(() => true), ...names, ...reservedNames()]);
+  const models = filesIn(folder, ['.sql', '.yml'], attempt).flatMap((name) =>
+    attempt(name, () => readOwnModel(folder, name, named)),
+  );
   const checked = join(folder, 'checks');
-  const checks = existsSync(checked) ? readChecks(checked) : [];
-  // The name `checks` means the checks in `lotlake test --model checks`.
-  const named = new Set([...namesOf(() => true), ...names, 'checks']);
   const taken = new Set(readChecks().map(({ test }) => test));
-  for (const { name, exists } of models) {
-    assertName(join(folder, `${name}.sql`), name, named);
-    if (exists === 'none')
-      throw new LotlakeError(
-        'MODEL_DEFINITION',
-        `${join(folder, `${name}.yml`)}: exists: none is for steps of lotlake's own models`,
-        { hint: 'leave exists out for a file, or write view' },
-      );
-  }
-  for (const { test } of checks) assertName(join(checked, `${test}.sql`), test, taken);
-  return { models: [...examples, ...models].map(asOwn), checks };
+  const found = existsSync(checked) ? filesIn(checked, ['.sql'], attempt) : [];
+  const checks = found.flatMap((test) =>
+    attempt(`checks/${test}`, () => {
+      const path = join(checked, `${test}.sql`);
+      assertName(path, test, taken);
+      return readCheck(path);
+    }),
+  );
+  return { models: [...examples, ...models].map(asOwn), checks, leftOut };
+}
+
+/** A name of a file for people, as the manifest may hold it. */
+const shownName = (name: string): string => clip(printable(name), 200);
+
+/** Any error of reading a model as an error of its definition. */
+const definitionError = (error: unknown): LotlakeError =>
+  error instanceof LotlakeError
+    ? error
+    : new LotlakeError('MODEL_DEFINITION', messageOf(error), { cause: error });
+
+/** Names that only lotlake uses. */
+function reservedNames(): readonly string[] {
+  const marts = readModels().map(({ name }) => name);
+  return [
+    // `lotlake test --model checks` means the checks.
+    'checks',
+    // Views that the fit and commands make beside the marts.
+    'fit_inputs',
+    'vins',
+    ...marts.map((name) => `older_${name}`),
+  ];
+}
+
+/** Names of the files of a folder without their extensions. Editors and systems leave files that begin with a dot. */
+function filesIn(
+  folder: string,
+  extensions: readonly string[],
+  attempt: (name: string, read: () => string[]) => string[][],
+): readonly string[] {
+  const [files = []] = attempt(basename(folder), () => readdirSync(folder));
+  const named = files.filter((file) => !file.startsWith('.') && extensions.includes(extname(file)));
+  return [...new Set(named.map((file) => basename(file, extname(file))))].sort();
+}
+
+/** Reads one model of the user. Throws MODEL_DEFINITION. */
+function readOwnModel(folder: string, name: string, known: ReadonlySet<string>): Model {
+  const [sql, yml] = [join(folder, `${name}.sql`), join(folder, `${name}.yml`)];
+  assertName(sql, name, known);
+  if (!existsSync(sql))
+    throw new LotlakeError('MODEL_DEFINITION', `${yml} describes a model that has no .sql`);
+  const model = readModel(folder, name);
+  const fail = (problem: string, hint?: string): LotlakeError =>
+    new LotlakeError('MODEL_DEFINITION', `${yml}: ${problem}`, { hint });
+  if (model.exists === 'none')
+    throw fail(
+      "exists: none is for steps of lotlake's own models",
+      'leave exists out for a file, or write view',
+    );
+  const taken = takenModel.safeParse(model);
+  if (!taken.success) throw fail(z.prettifyError(taken.error));
+  return model;
 }
 
 const asOwn = (model: Model): Model => ({ ...model, isOwn: true });
@@ -66,11 +141,27 @@ function chosenExamples(names: readonly string[]): readonly Model[] {
 function assertName(path: string, name: string, taken: ReadonlySet<string>): void {
   const fail = (problem: string): LotlakeError =>
     new LotlakeError('MODEL_DEFINITION', `${path}: ${problem}`, { hint: 'rename its files' });
-  if (!OWN_NAME.test(name)) throw fail('a name has the letters a to z, digits and _ alone');
+  if (!OWN_NAME.test(name) || !columnName.safeParse(name).success)
+    throw fail(
+      'a name has the letters a to z, digits and _ alone, begins with a letter, and has 63 characters at most',
+    );
   if (taken.has(name)) throw fail(`lotlake has a table, mart or check ${name} itself`);
 }
 
+/** A model of the user in the manifest of a snapshot. */
 const ownModel = z.object({ ...definition.shape, name: z.string().regex(OWN_NAME), sql: z.string() });
+
+/** A model of the user that a run takes: the manifest can hold the names of its columns, and its key can be tested. */
+const takenModel = ownModel
+  .refine(({ key, columns }) => key.every((column) => columns[column] !== undefined), {
+    error: 'the key has a column that is not among columns',
+  })
+  .refine(({ key }) => new Set(key).size === key.length, { error: 'the key names a column twice' })
+  .superRefine(({ columns }, context) => {
+    const problem = columnProblem(Object.keys(columns));
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  });
+
 const ownModels = z.object({ models: z.array(ownModel), checks: z.array(ownCheck) });
 
 /**

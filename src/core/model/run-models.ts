@@ -13,6 +13,7 @@ import { viewOn } from '../lake/views.js';
 import { createFunctions } from './functions.js';
 import { type MartSnapshot, martOptions } from './mart-files.js';
 import { type Model, modelFailed, readModels } from './model-files.js';
+import { assertColumns } from './own-columns.js';
 import { withReferences } from './references.js';
 import { SETTINGS } from './tree.js';
 
@@ -147,6 +148,40 @@ export function planModels<M extends ModelNode>(models: readonly M[], known: Rea
   return [...order];
 }
 
+/** A model with the models that cannot be planned for it, see {@link planEach}. */
+interface Unplanned<M> {
+  readonly model: M;
+  readonly error: LotlakeError;
+}
+
+/**
+ * Puts models into an order as {@link planModels} does, and leaves out those that read what does not exist, those that read
+ * each other in a circle, and all that read one of these.
+ * @param known tables and views that exist before any model runs
+ */
+export function planEach<M extends ModelNode>(models: readonly M[], known: ReadonlySet<string>) {
+  const unplanned: Unplanned<M>[] = [];
+  const planned = models.filter((model) => {
+    try {
+      planModels(neededBy(model, models), known);
+      return true;
+    } catch (error) {
+      if (!(error instanceof LotlakeError)) throw error;
+      unplanned.push({ model, error });
+      return false;
+    }
+  });
+  return { planned: planModels(planned, known), unplanned };
+}
+
+/** A model and those that it reads, directly or through others. */
+function neededBy<M extends ModelNode>(model: M, models: readonly M[]): readonly M[] {
+  const found = new Set([model]);
+  for (const { references } of found)
+    for (const next of models) if (references.includes(next.name)) found.add(next);
+  return [...found];
+}
+
 const circular = (cycle: readonly string[]): LotlakeError =>
   new LotlakeError('MODEL_GRAPH', `models read each other in a circle: ${cycle.join(' → ')}`, {
     hint: 'take what they share into a model of its own',
@@ -208,23 +243,6 @@ async function fitMart(
     throw modelFailed(`the fit of ${mart.name} failed`, error);
   });
   return { ...mart, ms: mart.ms + Math.round(performance.now() - started) };
-}
-
-/** Types of columns that a mart of the user may have: those that all engines read. */
-const TYPES = /^(BIGINT|INTEGER|DOUBLE|BOOLEAN|VARCHAR|DATE|TIMESTAMP WITH TIME ZONE)(\[\])?$/;
-
-/** Checks that the SELECT of a model has the columns of its .yml. For lotlake's own models, tests do that. */
-async function assertColumns(connection: DuckDBConnection, { sql, columns }: Model): Promise<void> {
-  const selected = await columnsOf(connection, sql);
-  for (const { name, type } of selected) {
-    if (columns[name] === undefined) throw new TypeError(`its .yml does not describe the column ${name}`);
-    if (!TYPES.test(type))
-      throw new TypeError(
-        `the column ${name} is ${type}; cast it to bigint, integer, double, boolean, varchar, date or timestamptz`,
-      );
-  }
-  const missing = Object.keys(columns).find((name) => !selected.some((column) => column.name === name));
-  if (missing !== undefined) throw new TypeError(`its SELECT gives no column ${missing}`);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { byName } from '../../base/config/json.js';
 import { killPoint } from '../../base/config/kill-point.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { makeFolder, makeLink, move, remove, temporaryOf } from '../../base/config/owned.js';
@@ -14,12 +15,14 @@ import {
   type Manifest,
   type ManifestTable,
   type ManifestView,
+  readManifest,
   SCHEMA_VERSION,
   writeManifest,
 } from '../lake/manifest.js';
 import { type Column, columnsOf, type TableSchema } from '../lake/schema.js';
 import { type SystemTable, systemTables } from '../lake/tables.js';
 import { foldersBelow, syncFiles, syncFolders } from '../land/files.js';
+import { modellingOf } from '../model/own-models.js';
 import type { ModelResult } from '../model/run-models.js';
 
 const failed = (what: string, cause: unknown, advice = 'run the same command again'): LotlakeError =>
@@ -68,7 +71,10 @@ export async function syncSnapshot(
   return new Set([...before, ...files, ...folders]);
 }
 
-/** Links the files that are as before, adds the checksums of all files to the manifest of a snapshot, and writes it. */
+/**
+ * Links the files that are as before, adds the checksums of all files to the manifest of a snapshot, writes it, and reads it
+ * back as every reader does. Throws PUBLISH_FAILED if it cannot be written or read.
+ */
 export async function sealSnapshot(
   snapshot: string,
   manifest: Manifest,
@@ -82,6 +88,12 @@ export async function sealSnapshot(
     writeManifest(snapshot, manifest);
   } catch (error) {
     throw failed(`the manifest of ${snapshot} cannot be written`, error);
+  }
+  try {
+    // Every command reads the snapshot by it.
+    modellingOf(readManifest(snapshot));
+  } catch (error) {
+    throw failed(`the manifest of ${snapshot} cannot be read back`, error);
   }
 }
 
@@ -115,12 +127,12 @@ export async function describeSnapshot(
     const columns = await columnsOf(connection, `select * from ${globRelation(snapshot, name, false)}`);
     computed.push({ name, key, columns: columns.map((column) => ({ ...column, was: was[column.name] })) });
   }
-  const views: Record<string, ManifestView> = {};
+  const views: Record<string, ManifestView> = byName({});
   for (const { name, view } of marts)
     if (view !== undefined)
       views[name] = { ...view, columns: await columnsOf(connection, `select * from ${identifier(name)}`) };
   const described = (tables: readonly Described[]) =>
-    Object.fromEntries(tables.map((table) => [table.name, describeFiles(table, files, recorded)]));
+    byName(Object.fromEntries(tables.map((table) => [table.name, describeFiles(table, files, recorded)])));
   return {
     schema_version: SCHEMA_VERSION,
     lotlake_version: version,

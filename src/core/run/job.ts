@@ -18,10 +18,11 @@ import type { TableSchema } from '../lake/schema.js';
 import { listPasses, newId } from '../land/pass.js';
 import { readSchemas } from '../load/batch.js';
 import { readModels, withFiles, withOwnSeeds } from '../model/model-files.js';
-import type { Modelling } from '../model/own-models.js';
+import type { Modelling, OwnModels } from '../model/own-models.js';
 import type { Beside } from './beside.js';
 import { openClock, type RunClock } from './clock.js';
-import { readOwnModels } from './own-models.js';
+import { leftOutText } from './own-models.js';
+import { readOwnModels } from './read-own-models.js';
 import { openRecorder, type Recorder, recordUnbegun } from './recorder.js';
 
 /**
@@ -76,7 +77,7 @@ export interface Job extends JobOptions {
   /** Includes the models that the run computes, with the seeds of the user. */
   readonly modelling: Partial<Modelling>;
   /** The models and checks of the user, which run after these. */
-  readonly own: Modelling;
+  readonly own: OwnModels;
   readonly pipeline: string;
   readonly runId: string;
   readonly startedAt: Date;
@@ -106,7 +107,7 @@ export interface Job extends JobOptions {
 
 /**
  * Runs a pipeline under the lock of its output folder and always cleans up after it. Throws LAKE_LOCKED, LAKE_OVERTAKEN,
- * LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY, RUN_CLOCK, ConfigError for own seeds, MODEL_* for own models, and the errors of the stages.
+ * LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY, RUN_CLOCK, ConfigError for own seeds and examples, and the errors of the stages.
  */
 export async function runJob<T extends { readonly published: boolean }>(
   pipeline: string,
@@ -172,6 +173,7 @@ export async function runJob<T extends { readonly published: boolean }>(
         options.reporter.warn(message);
       },
     };
+    for (const left of own.leftOut) reporter.warn(leftOutText(left));
     const base = baseOf(pipeline, layout, reporter);
     settlePasses(layout, base);
     removeLeftLookups(layout);

@@ -1,8 +1,11 @@
+import { join } from 'node:path';
+import { byName } from '../../base/config/json.js';
 import { killPoint } from '../../base/config/kill-point.js';
 import { sumOf } from '../../base/config/printable.js';
 import type { BaseState } from '../lake/base.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { allTables, type Manifest } from '../lake/manifest.js';
+import { freeBytes } from '../lake/run-records.js';
 import { mendViews } from '../lake/views.js';
 import { assertTests, isTestedNightly, runDataTests, type TestResult } from '../model/data-tests.js';
 import { dictionary } from '../model/dictionary.js';
@@ -58,7 +61,8 @@ export async function model(job: Job, { folder, base }: State): Promise<Marts> {
 
 /** Writes the marts into a snapshot, tests them, and keeps the rows that failed. */
 function modelAndTest(job: Job, folder: string, base: BaseState | undefined): Promise<Omit<Marts, 'synced'>> {
-  const { session, schemas, modelling, own, runId, pipeline, startedAt, layout, reporter, recorded } = job;
+  const { session, config, schemas, modelling, own, runId, pipeline, startedAt, layout, reporter, recorded } =
+    job;
   const { connection, alone } = session;
   return inWarehouse(session, folder, async (second) => {
     const beside = [second];
@@ -66,20 +70,25 @@ function modelAndTest(job: Job, folder: string, base: BaseState | undefined): Pr
     const options = { target: folder, snapshot, alone, onModel: reporter.part };
     const models = await runModels(connection, { ...options, ...modelling, beside });
     reporter.part?.('data tests', models.length, models.length);
-    const owned = await runOwnModels(connection, own, options, reporter.warn);
+    const owned = await runOwnModels(connection, own, {
+      ...options,
+      limits: { seconds: config.modelTimeout, freeBytes: () => freeBytes(layout), signal: job.signal },
+      failed: join(job.work, 'failed'),
+      warn: reporter.warn,
+    });
     const all = [...models, ...owned.models];
     const computed = [...(modelling.models ?? readModels()), ...own.models];
     const was = new Map(computed.map((one) => [one.name, earlierNames(one)]));
     const marts = all.map((mart) => ({ ...mart, was: was.get(mart.name) ?? {} }));
     const described = await describeSnapshot(connection, folder, schemas, marts, { recorded, base });
-    const stored = { ...allTables(described), ...described.views };
+    const stored = byName({ ...allTables(described), ...described.views });
     // The database of the snapshot describes its tables and columns.
     const entries = dictionary({ ...described, own: owned.own }).filter(({ name }) => name in stored);
     await commentViews(connection, entries);
     const tested = { ...modelling, models: (modelling.models ?? readModels()).filter(isTestedNightly) };
-    const tests = [...(await runDataTests(connection, tested, beside, alone)), ...owned.tests];
+    const results = await runDataTests(connection, tested, beside, alone);
     const run = { run_id: runId, pipeline, started_at: startedAt.toISOString() };
-    await keepFailedRows(connection, tests, run, layout.failedTests);
-    return { models: all, tests, own: owned.own, described };
+    await keepFailedRows(connection, [...results, ...owned.failed], run, layout.failedTests);
+    return { models: all, tests: [...results, ...owned.tests], own: owned.own, described };
   });
 }

@@ -9,6 +9,7 @@ import { rowCode } from '../load/row-code.js';
 import { readChecks } from '../model/checks.js';
 import type { ClosingRow } from '../reconcile/system-rows.js';
 import type { Job } from './job.js';
+import { entryOf } from './own-models.js';
 
 /** A longer window is published even if it is empty: otherwise the next window would have to reach back further. */
 const MOST_QUIET_MINUTES = 1440;
@@ -64,5 +65,8 @@ async function hasUnprovenPass(
 /** Fingerprint of everything that decides the tables and marts, except the records. */
 export function recipeOf(job: Job): string {
   const { models, checks = readChecks() } = job.modelling;
-  return jsonHash([rowCode(), job.recorder.record.limits, models, checks, job.own]);
+  const { own } = job;
+  // What cannot be read is as before while the reason is the same.
+  const owned = { ...own, leftOut: own.leftOut.map(entryOf) };
+  return jsonHash([rowCode(), job.recorder.record.limits, models, checks, owned]);
 }
