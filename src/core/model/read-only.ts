@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { insteadOf } from '../../base/config/gone.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
@@ -77,10 +78,26 @@ export async function readModelSelect(
       throw refused(
         `it reads ${database}.${table_name}; a model reads tables and marts by their names alone`,
       );
+    const read = type === 'BASE_TABLE' ? [table_name] : type === 'TABLE_FUNCTION' ? nodesOf(called) : [];
+    const pipe = [...read].flatMap(textsIn).find(isEndless);
+    if (pipe !== undefined)
+      throw refused(`it reads ${pipe}, which is no regular file, so that it might never end`);
     if (type === 'TABLE_FUNCTION' && exists === 'view' && BEYOND_TABLES.test(functionName(called)))
       throw refused(`a view reads tables and marts alone, and not ${functionName(called)}()`);
   }
   return withoutEnd(connection, sql);
+}
+
+/** The texts of a node of the tree, or a text itself. */
+const textsIn = (node: unknown): string[] =>
+  (typeof node === 'object' && node !== null ? Object.values(node) : [node]).filter(
+    (value) => typeof value === 'string',
+  );
+
+/** Whether a path names a pipe, socket or device: the system waits for it, and no interrupt ends that. */
+function isEndless(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && !found.isFile() && !found.isDirectory();
 }
 
 /** Table functions that read something else than their arguments. */

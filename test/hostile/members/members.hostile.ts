@@ -48,6 +48,23 @@ const pools = new Map<StreamName, unknown[]>();
 const streamOf = (pathname: string): StreamName | undefined =>
   streamNames.find((name) => name !== 'cars' && pathname.startsWith(`/api${streams[name].path}`));
 
+/** Gives a record the members that the sandbox never fills, so that they can be changed, too. */
+function filled(stream: StreamName, record: unknown): unknown {
+  const id = String(Reflect.get(Object(record), 'id'));
+  if (stream === 'cities' || stream === 'damages') return { ...Object(record), code: `C${id}` };
+  if (stream === 'models') return { ...Object(record), vehicle_type: { id: 1, name: `type ${id}` } };
+  if (stream !== 'cars') return record;
+  const lots: readonly object[] = Reflect.get(Object(record), 'lots') ?? [];
+  const withLink = (lot: object, i: number): object => {
+    const branch: unknown = Reflect.get(lot, 'selling_branch');
+    const isObject = typeof branch === 'object' && branch !== null;
+    return isObject
+      ? { ...lot, selling_branch: { ...branch, link: `https://branch.example/${id}/${i}` } }
+      : lot;
+  };
+  return { ...Object(record), lots: lots.map(withLink) };
+}
+
 const recordsIn = (answer: unknown): unknown[] =>
   Array.isArray(answer) ? answer : ((Reflect.get(Object(answer), 'data') as unknown[] | undefined) ?? []);
 
@@ -55,11 +72,14 @@ async function answerOf(url: string): Promise<string> {
   const known = answers.get(url);
   if (known !== undefined) return known;
   const response = await fetch(new URL(url, sandbox.url), { headers: { 'x-api-key': 'sandbox-key' } });
-  const text = await response.text();
-  if (response.ok) answers.set(url, text);
+  const given = await response.text();
   const stream = streamOf(url);
-  if (stream !== undefined && response.ok)
-    pools.set(stream, [...(pools.get(stream) ?? []), ...recordsIn(JSON.parse(text))]);
+  if (stream === undefined || !response.ok) return given;
+  const answer: unknown = JSON.parse(given);
+  const records = recordsIn(answer).map((record) => filled(stream, record));
+  const text = JSON.stringify(Array.isArray(answer) ? records : { ...Object(answer), data: records });
+  answers.set(url, text);
+  pools.set(stream, [...(pools.get(stream) ?? []), ...records]);
   return text;
 }
 
@@ -287,7 +307,8 @@ describe(`${chosen.length} changes of members`, () => {
     const { world } = sandbox;
     vehicles = world
       .activeIds()
-      .map((id): unknown => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? '{}'));
+      .map((id): unknown => JSON.parse(world.vehicleJson(id, { pricesHistory: true }) ?? '{}'))
+      .map((record) => filled('cars', record));
     // One night asks for every list.
     const lake = await openLake(
       new Map([['cars', vehicles.slice(0, 5).map((sound) => ({ sound, change: undefined, bad: sound }))]]),
