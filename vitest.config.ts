@@ -72,7 +72,7 @@ const slow = [
       'test/pipelines/{disk-full,kill-matrix,plans,unserved}.test.ts',
       'test/explore/{hostile-texts,publishing,watched}.test.ts',
       'test/soak/model-based.soak.ts',
-      'test/hostile/{answers,folders,models,records,leaks}/*.hostile.ts',
+      'test/hostile/{answers,folders,members,models,records,leaks}/*.hostile.ts',
     ],
     env: {
       LOTLAKE_STORIES: '25',
