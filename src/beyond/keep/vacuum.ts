@@ -9,9 +9,9 @@ import { unsoundError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, type Layout } from '../../core/lake/layout.js';
 import { findLeftovers, moveAway, trashFolders } from '../../core/lake/leftovers.js';
 import { type Manifest, readManifest } from '../../core/lake/manifest.js';
+import { findMissing } from '../../core/lake/presence.js';
 import { strangeRuns } from '../../core/lake/run-records.js';
 import { findPublished, type Published, readIds, type Snapshot } from '../../core/lake/snapshots.js';
-import { findMissing } from '../../core/lake/verify.js';
 import { findPasses } from '../../core/land/pass.js';
 import { type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
 
@@ -112,9 +112,11 @@ async function factsOf(
   const [missing] = findMissing(folder, manifest);
   if (missing !== undefined)
     throw unsound(`${join(folder, missing.file ?? '')}: ${missing.found} instead of ${missing.expected}`);
-  const passes = await readIds(connection, folder, 'passes', 'pass_id').catch((cause: unknown) => {
-    throw unsound(`${join(folder, 'passes')} cannot be read: ${messageOf(cause)}`);
-  });
+  const passes = await readIds(connection, { folder, manifest }, 'passes', 'pass_id').catch(
+    (cause: unknown) => {
+      throw unsound(`${join(folder, 'passes')} cannot be read: ${messageOf(cause)}`);
+    },
+  );
   const lastPassAt = lastPasses(manifest.last_pass_at);
   return { current: basename(folder), published, isAllKnown, passes: new Set(passes), lastPassAt };
 }

@@ -4,8 +4,8 @@ import { killPoint } from '../../base/config/kill-point.js';
 import { version } from '../../base/config/package-root.js';
 import type { BaseState } from '../../core/lake/base.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
+import { findMissing } from '../../core/lake/presence.js';
 import type { Snapshot } from '../../core/lake/snapshots.js';
-import { findMissing } from '../../core/lake/verify.js';
 import { isManifestList } from '../iceberg/manifests.js';
 import { changedHeads, type Heads, headOf, stageHeads, statesOf } from './heads.js';
 import {

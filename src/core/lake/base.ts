@@ -4,8 +4,8 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn, manifestOrDamage } from './manifest.js';
+import { findMissing } from './presence.js';
 import { hasManifest, listSnapshots } from './snapshots.js';
-import { findMissing } from './verify.js';
 
 /** A snapshot on disk with its manifest, such as the base of a run. */
 export interface BaseState {

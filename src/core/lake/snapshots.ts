@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { rows } from '../../base/duck/session.js';
 import { ID } from '../land/ids.js';
-import { globRelation } from './files.js';
+import { tableRelation, writtenRelation } from './files.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn } from './manifest.js';
 
@@ -64,10 +64,10 @@ export async function findPublished(connection: DuckDBConnection, layout: Layout
   const ids = new Set(snapshots.filter(({ folder }) => folder === current).map(({ id }) => id));
   const unread: { snapshot: Snapshot; reason: string }[] = [];
   for (const snapshot of snapshots) {
-    const { id, folder, manifest } = snapshot;
+    const { id, manifest } = snapshot;
     if (manifest !== undefined && manifest.tables.runs === undefined) continue;
     try {
-      for (const other of await readIds(connection, folder, 'runs', 'snapshot_id'))
+      for (const other of await readIds(connection, snapshot, 'runs', 'snapshot_id'))
         if (other !== id) ids.add(other);
     } catch (error) {
       unread.push({ snapshot, reason: messageOf(error).replaceAll(/\s+/g, ' ') });
@@ -79,17 +79,18 @@ export async function findPublished(connection: DuckDBConnection, layout: Layout
   return { snapshots, ids, kept, unreadable };
 }
 
-/** The ids in a column of a small table of a snapshot. */
+/** The ids in a column of a small table of a snapshot. One that a dead run left has no manifest, and its folder is listed. */
 export async function readIds(
   connection: DuckDBConnection,
-  snapshot: string,
+  { folder, manifest }: Pick<Snapshot, 'folder' | 'manifest'>,
   table: string,
   column: string,
 ): Promise<readonly string[]> {
-  const found = await rows(
-    connection,
-    `select ${column} as id from ${globRelation(snapshot, table, false)} where ${column} is not null`,
-  );
+  const relation =
+    manifest === undefined
+      ? writtenRelation(folder, table, false)
+      : tableRelation({ folder, manifest }, table);
+  const found = await rows(connection, `select ${column} as id from ${relation} where ${column} is not null`);
   return found.map((row) => String(row.id));
 }
 

@@ -3,7 +3,7 @@ import { move, remove } from '../../base/config/owned.js';
 import { poolOf } from '../../base/duck/pool.js';
 import { identifier, literal, row, sameKey } from '../../base/duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import { filesRelation, globRelation } from '../lake/files.js';
+import { filesRelation, writtenRelation } from '../lake/files.js';
 import { HISTORY, REJECTED } from '../lake/schema.js';
 import { systemTables } from '../lake/tables.js';
 import {
@@ -90,7 +90,7 @@ async function doubtfulChanges(
 ): Promise<string> {
   const { started } = await row(
     connection,
-    `select min(epoch_us(started_at)) as started from ${globRelation(target, 'passes', false)} where stream = 'cars' and state = 'sealed'`,
+    `select min(epoch_us(started_at)) as started from ${writtenRelation(target, 'passes', false)} where stream = 'cars' and state = 'sealed'`,
   );
   if (started === null || tables.lots === undefined || tables.lots.files.length === 0) return 'false';
   return `(field in ('archived', 'archived_at', 'archived_by') and lot_id in (
@@ -198,6 +198,6 @@ const ownHash = ({ own }: Carried): string =>
   own.length === 0 ? '0' : `hash(${own.map(identifier).join(', ')})`;
 
 function rebuiltRows(context: MergeContext, { table: { name, partition } }: Carried): string {
-  const relation = globRelation(context.target, name, partition !== undefined);
+  const relation = writtenRelation(context.target, name, partition !== undefined);
   return partition === undefined ? relation : `(select *, ${PARTITION_OF_PATH} from ${relation})`;
 }

@@ -3,7 +3,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { remove } from '../../base/config/owned.js';
 import { counted } from '../../base/config/printable.js';
 import { rows } from '../../base/duck/session.js';
-import { globRelation } from '../lake/files.js';
+import type { BaseState } from '../lake/base.js';
+import { tableRelation } from '../lake/files.js';
 import { printsOfPage } from '../land/fingerprints.js';
 import { chooseForm, type KnownPass, lackingOf } from '../land/group.js';
 import {
@@ -106,15 +107,15 @@ const undamaged = (passes: readonly Pass[]): Pass[] =>
 /** Whether a new full pass over `/cars` is a keyframe or a delta, and what it builds on. */
 async function formOf({ base, session, config, now }: Job, passes: readonly Pass[]): Promise<PassForm> {
   const isComparable = knownRecords(base).ids.length > 0;
-  const known = base === undefined || !isComparable ? [] : await passesOf(session.connection, base.folder);
+  const known = base === undefined || !isComparable ? [] : await passesOf(session.connection, base);
   return chooseForm({ passes, known, isComparable, keyframeDays: config.keyframeDays, now: now() });
 }
 
 /** The passes over `/cars` with records that a snapshot was made from. */
-async function passesOf(connection: DuckDBConnection, snapshot: string): Promise<KnownPass[]> {
+async function passesOf(connection: DuckDBConnection, base: BaseState): Promise<KnownPass[]> {
   const found = await rows(
     connection,
-    `select pass_id, epoch_ms(started_at) as started from ${globRelation(snapshot, 'passes', false)}
+    `select pass_id, epoch_ms(started_at) as started from ${tableRelation(base, 'passes')}
      where stream = 'cars' and state = 'sealed' and records > 0`,
   );
   return found.map(({ pass_id, started }) => ({
