@@ -46,6 +46,7 @@ export async function handMadeLake(
     lotlake_version: null,
     origin: null,
     run_id: SNAPSHOT,
+    sequence: 1,
     pipeline: 'nightly',
     created_at: PUBLISHED,
     last_pass_at: {},

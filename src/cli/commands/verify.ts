@@ -192,13 +192,13 @@ function landingText(landing: LandingReport | null): Lines {
   const { problems, noted } = landing;
   return [
     'landing, which the snapshot does not need and a rebuild does:',
-    ...problems.map(({ pass_id, problem, records, lost: { deltas, since, landed, left_out } }) => {
+    ...problems.map(({ pass_id, stream, problem, records, lost: { deltas, since, landed, left_out } }) => {
       const own = records === null ? 'it' : `it with ${counted(records, 'record')}`;
       const others =
         deltas.length === 0
           ? ''
           : `, nor ${counted(deltas.length, 'delta')} since ${since}, with ${count(landed)} records landed and ${count(left_out)} left out as unchanged`;
-      return `  pass ${pass_id} of cars: ${problem}; a rebuild can no longer replay ${own}${others}`;
+      return `  pass ${pass_id} of ${stream}: ${problem}; a rebuild can no longer replay ${own}${others}`;
     }),
     '  bring the files back from a copy, if there is one, and run verify again; the published snapshot keeps what it knows',
     noted

@@ -24,22 +24,32 @@ export interface Choice {
   readonly asOf?: string | undefined;
 }
 
-/** Snapshot folders, oldest first: an id begins with the start of its run. */
-export function listSnapshots(layout: Layout) {
+/**
+ * Snapshot folders, oldest first by the `sequence` of their manifests: ids begin with a time, and clocks are set back. One whose
+ * manifest cannot be read comes after those whose ids are smaller than its own.
+ */
+export function listSnapshots(layout: Layout): Snapshot[] {
   if (!existsSync(layout.snapshots)) return [];
+  let last = 0;
   return readdirSync(layout.snapshots, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && ID.test(entry.name))
     .map((entry) => entry.name)
     .sort()
     .map((id) => {
       const folder = join(layout.snapshots, id);
-      return {
-        id,
-        folder,
-        isSealed: existsSync(join(folder, 'manifest.json')),
-        manifest: manifestIn(folder),
-      };
-    });
+      const manifest = manifestIn(folder);
+      last = Math.max(last, manifest?.sequence ?? 0);
+      const isSealed = existsSync(join(folder, 'manifest.json'));
+      return { place: manifest?.sequence ?? last, snapshot: { id, folder, isSealed, manifest } };
+    })
+    .sort((a, b) => a.place - b.place)
+    .map(({ snapshot }) => snapshot);
+}
+
+/** The snapshots of a list, oldest first, that are older than the one of an id; all if it is not among them. */
+export function olderThan<T extends Pick<Snapshot, 'id'>>(snapshots: readonly T[], id: string): T[] {
+  const at = snapshots.findIndex((snapshot) => snapshot.id === id);
+  return at < 0 ? [...snapshots] : snapshots.slice(0, at);
 }
 
 /** All snapshots, and those that were current once. */
@@ -103,8 +113,8 @@ export async function pickSnapshot(
   if (asOf === undefined) return snapshot === undefined ? undefined : findSnapshot(layout, snapshot);
   const moment = parseTime(asOf);
   const { kept } = await findPublished(connection, layout);
-  const byTime = kept.toSorted((a, b) => timeOf(a.manifest) - timeOf(b.manifest));
-  const found = byTime.findLast(({ manifest }) => timeOf(manifest) <= moment);
+  // Of two snapshots with the same time, or whose clock was set back between them, the later one was current.
+  const found = kept.findLast(({ manifest }) => timeOf(manifest) <= moment);
   if (found === undefined) throw unknown(`no snapshot that is kept is as old as ${asOf}`, kept);
   return found.folder;
 }

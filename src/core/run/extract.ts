@@ -48,7 +48,7 @@ export interface Lists {
  */
 export async function* extract(job: Job, pass: Pass, requested: Lists): AsyncGenerator<LandedPage> {
   yield* landedPages(job, pass);
-  if (pass.record.state === 'sealed') changePass(pass.folder, { run_id: job.runId });
+  if (pass.record.state === 'sealed') changePass(pass.folder, { run_id: job.runId, sequence: job.sequence });
   else {
     const report = progressOf(job, pass);
     const isOneList = requested.lists.length === 1;
@@ -94,7 +94,7 @@ async function* walkLists(
   await watchSources(job, pass, sourcesOf(walked));
   killPoint('extract.list-walked');
   await syncPass(pass.folder);
-  endPass(pass, { ...endOf(pass, walked), run_id: job.runId }, job.now());
+  endPass(pass, { ...endOf(pass, walked), run_id: job.runId, sequence: job.sequence }, job.now());
   killPoint('land.pass-sealed');
 }
 
