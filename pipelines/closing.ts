@@ -1,7 +1,7 @@
 import { ConfigError } from '../src/base/config/lotlake-error.js';
 import { literal, rows } from '../src/base/duck/session.js';
 import { beside } from '../src/beyond/beside.js';
-import { globRelation } from '../src/core/lake/files.js';
+import { tableRelation } from '../src/core/lake/files.js';
 import type { ClosingRow } from '../src/core/reconcile/system-rows.js';
 import { type Job, type JobOptions, runJob } from '../src/core/run/job.js';
 import { model } from '../src/core/run/model.js';
@@ -51,20 +51,20 @@ const OUTCOMES = { missing: 'gone', refused: 'refused', found: 'found' } as cons
 
 /** The vehicles to look up, and how often each was looked up before. */
 async function findOpen(job: Job): Promise<Pick<ClosingRow, 'vehicle_id' | 'asked'>[]> {
-  const snapshot = job.base?.folder;
-  if (snapshot === undefined)
+  const { base } = job;
+  if (base === undefined)
     throw new ConfigError('there is no published lake to close', 'run lotlake run nightly first');
-  const table = (name: string, partitioned = false): string => globRelation(snapshot, name, partitioned);
+  const table = (name: string): string => tableRelation(base, name);
   const now = `cast(${literal(job.now().toISOString())} as timestamptz)`;
   const found = await rows(
     job.session.connection,
-    `with lots as (select * from ${table('lots', true)}),
+    `with lots as (select * from ${table('lots')}),
     priced as (select distinct lot_id from ${table('sales')} where is_trusted or trust_reason = 'offered_again'),
     left_lots as (
       select vehicle_id, domain_id, archived_at from lots where archived and lot_id not in (select lot_id from priced)
       union all
       select vehicle_id, domain_id, archived_at
-      from ${table('archived_lots', true)}
+      from ${table('archived_lots')}
       where vehicle_id is not null and lot_id not in (select lot_id from lots)
     ),
     open as (

@@ -42,7 +42,7 @@ export function rebuild(options: JobOptions): Promise<RunResult> {
     }
     const fingerprints = await recordFingerprints(context, isCarried);
     // A damaged snapshot may have lost the rows of its last passes.
-    const known = carriers.find(({ isSound }) => isSound)?.manifest.last_pass_at;
+    const known = carriers.find(({ damaged }) => damaged.size === 0)?.manifest.last_pass_at;
     const times = laterTimes(job, passTimes(context.base, passes), known);
 
     const { target: folder, base } = context;

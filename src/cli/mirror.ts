@@ -74,7 +74,8 @@ export async function pushLake(
 async function readLocal(connection: DuckDBConnection, layout: Layout): Promise<LocalLake> {
   const { ids: published, kept: readable } = await findPublished(connection, layout);
   const current = currentId(layout);
-  const kept = readable.filter(({ id }) => current !== null && id <= current);
+  const last = readable.findIndex(({ id }) => id === current);
+  const kept = readable.slice(0, last + 1);
   if (kept.at(-1)?.id !== current)
     throw unsoundError(
       `the published snapshot ${current} cannot be read`,

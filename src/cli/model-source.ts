@@ -7,15 +7,19 @@ import type { SparkConf } from '../beyond/spark/script.js';
 import type { SparkTable } from '../beyond/spark/spark-models.js';
 import { partitionOf } from '../core/lake/files.js';
 import { layoutOf } from '../core/lake/layout.js';
-import { type Manifest, readManifest } from '../core/lake/manifest.js';
+import { type LakeFile, type Manifest, readManifest } from '../core/lake/manifest.js';
+import { assertPresent, assertUnmixed } from '../core/lake/presence.js';
 import type { Effects } from './effects.js';
 import { openMirror } from './mirror.js';
+
+/** A table that models read, with the paths of its files below the snapshot. */
+type SourceTable = SparkTable & { readonly paths: readonly Pick<LakeFile, 'path'>[] };
 
 /** A snapshot that models are computed from, on this machine or in a mirror. */
 export interface ModelSource {
   readonly id: string;
   /** Its tables, and its marts that are not computed anew, with the places where Spark finds them. */
-  readonly tables: readonly SparkTable[];
+  readonly tables: readonly SourceTable[];
   /** Default folder or URL for the computed marts. */
   readonly target: string;
   /** Folder of a snapshot on this machine. */
@@ -32,9 +36,13 @@ export function localSource(
 ): ModelSource {
   const folder = snapshotFolder(config, snapshot);
   const id = basename(folder);
-  const tables = tablesOf(readManifest(folder), computed).map((table) => {
-    return { ...table, folder: `file:${join(folder, table.name)}` };
-  });
+  const manifest = readManifest(folder);
+  const read = tablesOf(manifest, computed);
+  const names = new Set(read.map(({ name }) => name));
+  assertPresent(folder, manifest, names);
+  // Spark lists the folder of a table.
+  assertUnmixed(folder, manifest, names);
+  const tables = read.map((table) => ({ ...table, folder: `file:${join(folder, table.name)}` }));
   return { id, tables, target: join(layoutOf(config.output).models, id), folder };
 }
 
@@ -68,6 +76,7 @@ function tablesOf({ tables, marts }: Pick<Manifest, 'tables' | 'marts'>, compute
     name,
     columns,
     partitioned: files.some((file) => partitionOf(file) !== ''),
+    paths: files,
   }));
 }
 

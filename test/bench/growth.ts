@@ -30,8 +30,8 @@ export async function modelTimes(output: string): Promise<ModelTimes> {
   try {
     const { connection } = session;
     const { tables } = readManifest(snapshot);
-    for (const [name, { partitioned }] of Object.entries(tables))
-      await connection.run(viewOn(snapshot, { name, partitioned }));
+    for (const [name, table] of Object.entries(tables))
+      await connection.run(viewOn(snapshot, { ...table, name }));
     await runModels(connection, { target, onModel: (name) => next(name) });
     for (const model of readModels().filter(isTestedNightly)) {
       next(`${model.name} tests`);

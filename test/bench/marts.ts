@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { identifier, literal, openSession, rows, type Session, scalar } from '../../src/base/duck/session.js';
-import { globRelation } from '../../src/core/lake/files.js';
+import { writtenRelation } from '../../src/core/lake/files.js';
 import { lakeTables, systemTables } from '../../src/core/lake/tables.js';
 import { assertTests, runDataTests } from '../../src/core/model/data-tests.js';
 import { runModels } from '../../src/core/model/run-models.js';
@@ -38,7 +38,7 @@ export async function modelMany(
   const session = await openSession({ memory: '2GB', temp: join(output, 'spill') });
   try {
     const count = (table: string): Promise<number> =>
-      scalar(session.connection, `select count(*) from ${globRelation(snapshot, table, true)}`);
+      scalar(session.connection, `select count(*) from ${writtenRelation(snapshot, table, true)}`);
     const [lots, prices] = [await count('lots'), await count('prices')];
     const copies = Math.ceil(least.lots / lots);
     const attempts = Math.ceil(least.prices / (prices * copies));
@@ -80,7 +80,7 @@ async function copyTable(
   const { name, partitioned, copies } = given;
   const attempts = name === 'prices' ? given.attempts : 1;
   if (!existsSync(join(snapshot, name))) return;
-  const source = globRelation(snapshot, name, partitioned);
+  const source = writtenRelation(snapshot, name, partitioned);
   const columns = (await rows(connection, `describe select * from ${source}`)).map((row) =>
     String(row.column_name),
   );

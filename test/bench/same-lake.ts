@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { identifier } from '../../src/base/duck/session.js';
-import { globRelation } from '../../src/core/lake/files.js';
+import { writtenRelation } from '../../src/core/lake/files.js';
 import { readManifest } from '../../src/core/lake/manifest.js';
 
 /** Columns and tables that name runs, passes, files or durations. These differ in any two runs. */
@@ -36,7 +36,7 @@ export async function compareLakes(
     const sums: string[] = [];
     for (const folder of folders) {
       const reader = await connection.runAndReadAll(
-        `select count(*), sum(cast(hash(${values.join(', ')}) as hugeint)) from ${globRelation(folder, name, partitioned)}`,
+        `select count(*), sum(cast(hash(${values.join(', ')}) as hugeint)) from ${writtenRelation(folder, name, partitioned)}`,
       );
       sums.push(String(reader.getRows()[0]));
     }

@@ -7,7 +7,6 @@ const lake = (more: Partial<LakeFacts> = {}): LakeFacts => ({
   published: new Set(['a', 'b', 'c', 'e']),
   isAllKnown: true,
   passes: new Set(),
-  lastPassAt: {},
   ...more,
 });
 /** Snapshots of one day, except those in `days`. Unsealed and unreadable snapshots have no manifest. */
@@ -82,7 +81,8 @@ function passes(...texts: string[]): PassRecord[] {
     const sources = of?.split(',').map(Number) ?? null;
     const facts = {
       ...{ pass_id: text, stream, kind, sources, published: false, reason: null },
-      ...{ started_at: `2026-11-${day}T02:00:00.000Z`, records: word === 'empty' ? 0 : 10 },
+      ...{ started_at: `2026-11-${day}T02:00:00.000Z`, sequence: Number(day) },
+      records: word === 'empty' ? 0 : 10,
       complete: word !== 'unproven' && kind !== 'lookup',
       state: word === 'open' || word === 'abandoned' ? word : 'sealed',
     };
@@ -142,15 +142,13 @@ describe('passes that a vacuum removes', () => {
       'cars full 06',
     );
     // The lake holds only the third of the sealed passes. The newest pass is left by a run that never published.
-    const facts = { passes: new Set(['cars full 03']), lastPassAt: { cars: '2026-11-04T02:00:00.000Z' } };
-    expect(going(all, 1, facts)).toEqual(['cars full 01!abandoned', 'cars full 02', 'cars full 04']);
+    const facts = { passes: new Set(['cars full 03']) };
+    expect(going(all, 1, facts)).toEqual(['cars full 01!abandoned', 'cars full 02']);
   });
 
   it('do not include those of a published snapshot that is no longer current', () => {
     const all = passes('cars full 01', 'cars full 02').map((pass) => ({ ...pass, published: true }));
-    expect(
-      going(all, 1, { passes: new Set(['cars full 02']), lastPassAt: { cars: '2026-11-02T02:00:00.000Z' } }),
-    ).toEqual([]);
+    expect(going(all, 1, { passes: new Set(['cars full 02']) })).toEqual([]);
   });
 
   it('are counted only by full passes that proved something', () => {
@@ -210,18 +208,31 @@ describe('passes that a vacuum removes', () => {
   });
 
   it('include those of a source that no pass has proved for a month', () => {
-    const old = passes('cars full 01 of 12').map((pass) => ({ ...pass, started_at: '2026-09-01T00:00:00Z' }));
+    const old = passes('cars full 01 of 12').map((pass) => ({
+      ...{ ...pass, started_at: '2026-09-01T00:00:00Z', sequence: 0 },
+    }));
     const all = [...old, ...passes('cars full 01 of 1', 'cars full 02 of 1')];
     expect(going(all, 1)).toEqual(['cars full 01 of 12', 'cars full 01 of 1']);
   });
 
-  it('include a published one from the future, which does not count as one of the last', () => {
-    const all = passes('cars full 01', 'cars full 02', 'cars full 03', 'cars lookup 08', 'cars full 09');
-    const facts = { lastPassAt: { cars: '2026-11-03T02:00:00.000Z' } };
-    expect(going(all, 3, facts)).toEqual(['cars full 09']);
-    expect(going(all, 2, facts)).toEqual(['cars full 01', 'cars full 09']);
-    // The last pass itself, whatever the clock says now.
-    expect(going(all, 4, { lastPassAt: { cars: '2026-11-09T02:00:00.000Z' } })).toEqual([]);
+  it('go by the order of the lake, whatever clocks said', () => {
+    const clocks = ['2026-11-05', '2099-01-01', '1999-01-01', '2026-11-05'];
+    const all = passes('cars full 01', 'cars full 02', 'cars full 03', 'cars full 04').map((pass, i) => ({
+      ...pass,
+      started_at: `${clocks[i]}T02:00:00.000Z`,
+    }));
+    expect(going(all, 2)).toEqual(['cars full 01', 'cars full 02']);
+    expect(going(all, 3)).toEqual(['cars full 01']);
+    const days = snapshots('abcd').map((each, i) => ({
+      ...each,
+      manifest: { created_at: `${clocks[i]}T10:00:00.000Z` },
+    }));
+    const facts = lake({ current: 'd', published: new Set([...'abcd']) });
+    const gone = (keep: Parameters<typeof last>): string[] =>
+      planSnapshots(days, facts, last(...keep)).map(({ what }) => what.id);
+    expect(gone([2, 0])).toEqual(['a', 'b']);
+    // The snapshot of 2099 counts as one of the last days.
+    expect(gone([1, 3])).toEqual(['a', 'c']);
   });
 
   it('include those without a record, which a rebuild does not need', () => {
@@ -252,7 +263,13 @@ describe('passes that a vacuum removes', () => {
       const started_at = new Date(start + hour * 3_600_000).toISOString();
       const [pass] = passes(`${stream} ${kind} 01`);
       if (pass !== undefined)
-        landing.push({ ...pass, pass_id: `${stream} ${started_at}`, started_at, records });
+        landing.push({
+          ...pass,
+          pass_id: `${stream} ${started_at}`,
+          started_at,
+          sequence: 1 + hour,
+          records,
+        });
     };
     for (let night = 0; night < 60; night++) {
       land('cars', 'full', 24 * night);

@@ -193,6 +193,7 @@ describe('the end of a pass', () => {
       reason: 'a page repeats',
       complete: false,
       ended_at: '2026-11-20T02:00:00.000Z',
+      ledger: expect.stringMatching(/^[0-9a-f]{16}$/),
       pages: 3,
       records: 6,
       landed: 6,

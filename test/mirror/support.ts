@@ -24,7 +24,14 @@ export function makeSnapshot(
   writeFileSync(join(folder, 'warehouse.duckdb'), `views of ${id}`);
   const table = { columns: [], key: [], partitioned: true, rows: files.length, bytes: 1, files };
   const manifest: Manifest = {
-    ...{ snapshot_id: id, schema_version: 3, lotlake_version: '0', origin: 'service', run_id: id },
+    ...{
+      snapshot_id: id,
+      schema_version: 3,
+      lotlake_version: '0',
+      origin: 'service',
+      run_id: id,
+      sequence: 0,
+    },
     ...{ pipeline: 'nightly', created_at: `2026-11-${id.slice(6, 8)}T02:00:00.000Z`, last_pass_at: {} },
     ...{ pass_ids: [], fingerprints: null, tables: { lots: table }, marts: {}, views: {}, ...more },
   };

@@ -68,7 +68,13 @@ async function snapshotOf(name: string): Promise<string> {
 }
 
 const facts = {
-  ...{ snapshot_id: ONE, run_id: ONE, pipeline: 'nightly', created_at: '2026-11-20T02:00:00.000Z' },
+  ...{
+    snapshot_id: ONE,
+    run_id: ONE,
+    sequence: 1,
+    pipeline: 'nightly',
+    created_at: '2026-11-20T02:00:00.000Z',
+  },
   ...{ last_pass_at: {}, pass_ids: [PASS], origin: 'test', fingerprints: null },
 };
 const marts = [{ name: 'a_mart', key: ['id'] }];

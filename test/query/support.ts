@@ -21,13 +21,17 @@ export const PUBLISHED = '2026-11-20T00:00:09.162Z';
 
 export const SNAPSHOT = '20261120T000000Z-bbaa00';
 
-/** Publishes a snapshot whose tables and marts have the rows of queries, by name. */
+/**
+ * Publishes a snapshot whose tables and marts have the rows of queries, by name.
+ * @param below path from the temporary folder to that of `output/`
+ */
 export async function handMadeLake(
   tables: Readonly<Record<string, string>>,
   marts: Readonly<Record<string, string>> = {},
+  below = '',
 ): Promise<HandMade> {
   const folder = temporaryFolder();
-  const output = join(folder.path, 'output');
+  const output = join(folder.path, below, 'output');
   const snapshot = join(output, 'lake', 'snapshots', SNAPSHOT);
   mkdirSync(snapshot, { recursive: true });
   const write = async (all: Readonly<Record<string, string>>): Promise<Record<string, ManifestTable>> => {
@@ -42,6 +46,7 @@ export async function handMadeLake(
     lotlake_version: null,
     origin: null,
     run_id: SNAPSHOT,
+    sequence: 1,
     pipeline: 'nightly',
     created_at: PUBLISHED,
     last_pass_at: {},

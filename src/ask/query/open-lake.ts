@@ -2,15 +2,17 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { assertNoLinks } from '../../base/config/owned.js';
 import {
   identifier,
   literals,
   openTemporarySession,
   type TemporarySession,
 } from '../../base/duck/session.js';
-import { fileSizes, filesOf } from '../../core/lake/files.js';
+import { patternOf } from '../../core/lake/files.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { allNames, allTables, type Manifest, readManifest } from '../../core/lake/manifest.js';
+import { assertPresent } from '../../core/lake/presence.js';
 import { type Choice, findSnapshot, pickSnapshot } from '../../core/lake/snapshots.js';
 import { viewOn } from '../../core/lake/views.js';
 import { createFunctions } from '../../core/model/functions.js';
@@ -37,8 +39,8 @@ export interface Reading {
 }
 
 /**
- * Opens a snapshot with a view for each table and mart that is named. The session can reach only their data files and
- * its own folder. DuckDB can also write each file that it can reach, so {@link readQuery} must check what a user typed.
+ * Opens a snapshot with a view for each table and mart that is named. The session can reach only the files that the manifest
+ * lists for them, and its own folder. Throws LAKE_UNSOUND if one of these files is missing or has another size. DuckDB can also write each file that it can reach, so {@link readQuery} must check what a user typed.
  * Nothing of the lake is written. The caller closes the session.
  */
 export async function openSnapshot(
@@ -55,12 +57,13 @@ export async function openSnapshot(
     const tables = allTables(manifest);
     const { needed } = typeof named === 'function' ? await named(connection) : wordsOf(named);
     const wanted = withReads(needed(allNames(manifest)), manifest);
+    assertPresent(snapshot, manifest, wanted);
     const reached: string[] = [];
-    for (const [name, { partitioned }] of Object.entries(tables)) {
+    for (const [name, table] of Object.entries(tables)) {
       if (!wanted.has(name)) continue;
-      await connection.run(viewOn(snapshot, { name, partitioned }));
-      const files = fileSizes(snapshot, name).map(({ path }) => join(snapshot, path));
-      reached.push(filesOf(snapshot, name), ...files);
+      assertNoLinks(join(snapshot, name), snapshot);
+      await connection.run(viewOn(snapshot, { ...table, name }));
+      reached.push(patternOf(snapshot, name), ...table.files.map(({ path }) => join(snapshot, path)));
     }
     const folders = [opened.temp, ...(into === undefined ? [] : [into])].map((folder) => `${folder}/`);
     // Several threads would write their rows in any order, even if insertion order is preserved.

@@ -6,7 +6,7 @@ import { identifier, type Row, rows, sameKey, scalar } from '../../base/duck/ses
 import { filesRelation } from '../../core/lake/files.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { type Manifest, readManifest } from '../../core/lake/manifest.js';
-import { findPublished } from '../../core/lake/snapshots.js';
+import { findPublished, olderThan } from '../../core/lake/snapshots.js';
 import type { Model } from '../../core/model/model-files.js';
 import { modellingOf } from '../../core/model/own-models.js';
 import { snapshotFolder, withDatabase } from './open-lake.js';
@@ -92,7 +92,7 @@ async function earlierOf(
 ): Promise<readonly Side[]> {
   if (own === undefined || own.models.length + own.left_out.length === 0) return [];
   const { kept } = await findPublished(connection, layoutOf(config.output));
-  return kept.filter(({ id }) => id < snapshot_id).reverse();
+  return olderThan(kept, snapshot_id).reverse();
 }
 
 async function compare(

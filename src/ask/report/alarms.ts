@@ -4,7 +4,8 @@ import { clip, count, counted, megabytes, printable, sumOf } from '../../base/co
 import type { Row } from '../../base/duck/session.js';
 import { driftIn } from '../../core/lake/drift.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
-import type { Manifest } from '../../core/lake/manifest.js';
+import { type Manifest, manifestIn } from '../../core/lake/manifest.js';
+import { findMissing, findStrays, type Problem, sayProblem } from '../../core/lake/presence.js';
 import {
   freeBytes,
   growthOf,
@@ -142,11 +143,46 @@ function failedRuns(layout: Layout): Alarm[] {
   });
 }
 
-/** Alarms that do not need a snapshot: runs that failed, and a disk that is nearly full. */
+/**
+ * Alarms that need no query: runs that failed, a disk that is nearly full, and files of the published snapshot that are not as
+ * its manifest says.
+ */
 export const ownAlarms = (layout: Layout): Alarm[] => [
   ...failedRuns(layout),
   ...diskAlarm(readRuns(layout), freeBytes(layout)),
+  ...fileAlarms(layout),
 ];
+
+/** Files of the published snapshot that are missing or have another size, and Parquet files that it does not name. */
+function fileAlarms(layout: Layout): Alarm[] {
+  const snapshot = currentSnapshot(layout);
+  const manifest = snapshot === undefined ? undefined : manifestIn(snapshot);
+  if (snapshot === undefined || manifest === undefined) return [];
+  const alarmOf = (metric: string, problems: readonly Problem[], wrong: string): Alarm[] => {
+    const [first] = problems;
+    if (first === undefined) return [];
+    const tables = unique(problems.map(({ table }) => table)).join(', ');
+    return [
+      {
+        pipeline: manifest.pipeline,
+        started_at: manifest.created_at,
+        subject: 'files',
+        metric,
+        what: `${counted(problems.length, 'file')} of ${tables} ${problems.length === 1 ? 'is' : 'are'} ${wrong}`,
+        detail: clip(printable(sayProblem(first)), 200),
+      },
+    ];
+  };
+  const foreign = findStrays(snapshot, manifest).filter(({ file }) => file?.endsWith('.parquet') === true);
+  return [
+    ...alarmOf(
+      'damaged_files',
+      findMissing(snapshot, manifest),
+      'missing or not of the size that was written',
+    ),
+    ...alarmOf('foreign_files', foreign, 'no file of the snapshot and not read'),
+  ];
+}
 
 /** Bytes without which no run can begin, however little a night adds. */
 const LEAST_FREE = 16e6;

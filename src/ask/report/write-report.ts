@@ -10,7 +10,7 @@ import { count, counted, NONE, numberOrNull } from '../../base/config/printable.
 import { type Row, rows } from '../../base/duck/session.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { allNames, type Manifest } from '../../core/lake/manifest.js';
-import { listSnapshots } from '../../core/lake/snapshots.js';
+import { listSnapshots, olderThan } from '../../core/lake/snapshots.js';
 import { modellingOf } from '../../core/model/own-models.js';
 import { fillPage, type Html } from '../docs/html.js';
 import { ask, tablesOf } from '../query/ask.js';
@@ -158,17 +158,14 @@ async function readBefore(
   connection: DuckDBConnection,
   current: string,
 ): Promise<Row | undefined> {
-  const earlier = await rows(
-    connection,
-    'select snapshot_id from runs where snapshot_id is not null order by started_at desc',
-  );
+  const published = await rows(connection, 'select snapshot_id from runs where snapshot_id is not null');
+  const ids = new Set(published.map(({ snapshot_id }) => String(snapshot_id)));
   const tables = await tablesOf(connection, ['report/headline']);
-  const kept = listSnapshots(layoutOf(config.output)).filter(
-    ({ id, manifest }) => id !== current && manifest !== undefined && !lackingIn(manifest, tables),
+  const found = olderThan(listSnapshots(layoutOf(config.output)), current).findLast(
+    ({ id, manifest }) => ids.has(id) && manifest !== undefined && !lackingIn(manifest, tables),
   );
-  const found = earlier.find(({ snapshot_id }) => kept.some(({ id }) => id === snapshot_id));
   if (found === undefined) return undefined;
-  const reading = { named: tables.join(' '), choice: { snapshot: String(found.snapshot_id) } };
+  const reading = { named: tables.join(' '), choice: { snapshot: found.id } };
   return readLake(
     config,
     reading,

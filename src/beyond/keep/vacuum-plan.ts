@@ -24,8 +24,6 @@ export interface LakeFacts {
   readonly isAllKnown: boolean;
   /** Passes that the current snapshot was made from. */
   readonly passes: ReadonlySet<string>;
-  /** Start of the last pass over each stream that the current snapshot holds. */
-  readonly lastPassAt: Readonly<Record<string, string>>;
 }
 
 /**
@@ -37,7 +35,7 @@ export interface LakeFacts {
  */
 export function planSnapshots<T extends SnapshotFacts>(
   snapshots: readonly T[],
-  lake: Omit<LakeFacts, 'passes' | 'lastPassAt'>,
+  lake: Omit<LakeFacts, 'passes'>,
   { keepSnapshots, keepDays }: Omit<Retention, 'keepPasses'>,
 ) {
   const published = snapshots.filter(({ id, manifest }) => lake.published.has(id) && manifest !== undefined);
@@ -61,17 +59,21 @@ function going<T>(all: readonly T[], reasonOf: (what: T) => string | undefined) 
   });
 }
 
-/** The last published snapshot of each of the last days, so that hourly runs do not push last night out. */
+/**
+ * The last published snapshot of each of the last days, so that hourly runs do not push last night out. Days count back from the last
+ * one: a clock that was ahead in an earlier one decides nothing.
+ */
 function lastOfDays<T extends SnapshotFacts>(published: readonly T[], days: number): T[] {
   const dayOf = ({ manifest }: T): number => Math.floor(Date.parse(manifest?.created_at ?? '') / 86_400_000);
   const lasts = [...new Map(published.map((snapshot) => [dayOf(snapshot), snapshot])).values()];
-  const newest = Math.max(...lasts.map(dayOf));
-  return lasts.filter((snapshot) => newest - dayOf(snapshot) < days);
+  const last = published.at(-1);
+  if (last === undefined) return [];
+  return lasts.filter((snapshot) => Math.max(0, dayOf(last) - dayOf(snapshot)) < days);
 }
 
 /**
  * Finds the passes to remove: abandoned ones, sealed ones that nothing can use any more, and published ones that have no
- * record or began before the oldest proof that is kept. Every pass of a stream since that proof is kept, whatever its kind,
+ * record or come before the oldest proof that is kept, in the order of the lake. Every pass of a stream since that proof is kept, whatever its kind,
  * because a rebuild that replays a full pass without the windows and lookups after it would bring old values back. The
  * passes over `/cars` go by whole groups: as long as a delta stays, so do its keyframe and every pass since.
  * @param passes by stream, oldest first
@@ -85,33 +87,30 @@ export function planPasses<T extends PassRecord>(
   const keptOf = (stream: StreamName): number =>
     typeof keep === 'number' ? keep : (keep[stream] ?? DEFAULT_PASSES);
   const isHeld = (pass: T): boolean => pass.state === 'sealed' && lake.passes.has(pass.pass_id);
-  const starts = new Map(passes.map(({ pass_id, started_at }) => [pass_id, started_at]));
+  const places = new Map(passes.map(({ pass_id, sequence }) => [pass_id, sequence]));
   /** Whether a pass is a delta whose keyframe somebody has taken away. It can be replayed no more. */
-  const isAlone = ({ keyframe }: T): boolean => keyframe != null && !starts.has(keyframe);
-  const proofs = passes.filter(
-    (pass) => isHeld(pass) && isProof(pass) && !isAlone(pass) && !isFromFuture(pass, lake),
-  );
-  const cuts = new Map<StreamName, string>();
+  const isAlone = ({ keyframe }: T): boolean => keyframe != null && !places.has(keyframe);
+  const proofs = passes.filter((pass) => isHeld(pass) && isProof(pass) && !isAlone(pass));
+  const cuts = new Map<StreamName, number>();
   for (const { stream } of passes) {
     if (cuts.has(stream)) continue;
     const own = proofs.filter((pass) => pass.stream === stream);
     cuts.set(stream, oldestKept(own, keptOf(stream)));
   }
   const reasonWith =
-    (cars: string | undefined) =>
+    (cars: number | undefined) =>
     (pass: T): string | undefined => {
       // A replay of vehicles also reads the archive feed of their night, so every list is kept at least as long as vehicles.
-      const cut = [cuts.get(pass.stream) ?? '', cars].filter((at) => at !== undefined).sort()[0] ?? '';
-      if (isHeld(pass) && isFromFuture(pass, lake))
-        return 'published, and its clock was wrong: a later run published earlier times';
-      return isHeld(pass) ? pastRetention(pass, cut) : useless(pass, lake);
+      const own = cuts.get(pass.stream) ?? 0;
+      if (isHeld(pass)) return pastRetention(pass, cars === undefined ? own : Math.min(own, cars));
+      return useless(pass, passes.filter(isHeld));
     };
   const cars = cuts.get('cars');
   const pastCars = reasonWith(cars);
   const deltas = passes.filter((pass) => pass.keyframe != null && pastCars(pass) === undefined);
-  const needed = deltas.flatMap(({ keyframe }) => starts.get(keyframe ?? '') ?? []);
+  const needed = deltas.flatMap(({ keyframe }) => places.get(keyframe ?? '') ?? []);
   // A group begins with its keyframe.
-  const reasonOf = reasonWith(cars === undefined ? undefined : [cars, ...needed].sort()[0]);
+  const reasonOf = reasonWith(cars === undefined ? undefined : Math.min(cars, ...needed));
   return {
     removals: going(passes, reasonOf),
     staying: passes.filter(
@@ -119,14 +118,6 @@ export function planPasses<T extends PassRecord>(
     ),
   };
 }
-
-/**
- * Whether a published pass began later than the last one that the lake knows over its stream: a run after it set that time
- * back, so the clock of the pass was ahead. A rebuild would replay it last and bring old values back. The clock of this
- * machine has no part in this, because it may be wrong, too.
- */
-const isFromFuture = (pass: PassRecord, { lastPassAt }: LakeFacts): boolean =>
-  pass.kind !== 'lookup' && isProof(pass) && pass.started_at > (lastPassAt[pass.stream] ?? pass.started_at);
 
 /**
  * Whether a pass proves what the service has. For the feed of vehicles only a full pass does, because it alone shows what
@@ -142,33 +133,32 @@ function isProof({ stream, kind, complete, sources, records }: PassRecord): bool
 const FORGOTTEN_DAYS = 31;
 
 /**
- * Start of the oldest of the last `keep` proofs. If passes are over some sources, each source keeps its own last proofs.
- * If there are fewer, the result is empty and so before every start.
+ * Place of the oldest of the last `keep` proofs, which come oldest first. If passes are over some sources, each source keeps its own
+ * last proofs. If there are fewer, the result is 0 and so before every pass.
  */
-function oldestKept(proofs: readonly PassRecord[], keep: number): string {
+function oldestKept(proofs: readonly PassRecord[], keep: number): number {
   const sources = new Set(proofs.flatMap((pass) => pass.sources ?? [null]));
-  const startsBySource = [...sources].map((source) =>
-    proofs
-      .filter((pass) => pass.sources === null || (source !== null && pass.sources.includes(source)))
-      .map(({ started_at }) => started_at)
-      .sort(),
+  const bySource = [...sources].map((source) =>
+    proofs.filter((pass) => pass.sources === null || (source !== null && pass.sources.includes(source))),
   );
-  const newest = Math.max(...startsBySource.map(lastOf));
-  const known = startsBySource.filter((starts) => newest - lastOf(starts) < FORGOTTEN_DAYS * 86_400_000);
-  return known.map((starts) => starts.at(-keep) ?? '').sort()[0] ?? '';
+  const newest = startOf(proofs.at(-1));
+  const known = bySource.filter((own) => newest - startOf(own.at(-1)) < FORGOTTEN_DAYS * 86_400_000);
+  return known.length === 0 ? 0 : Math.min(...known.map((own) => own.at(-keep)?.sequence ?? 0));
 }
 
-const lastOf = (starts: readonly string[]): number => Date.parse(starts.at(-1) ?? '');
+const startOf = (pass: PassRecord | undefined): number => Date.parse(pass?.started_at ?? '');
 
-function pastRetention({ records, started_at }: PassRecord, cut: string): string | undefined {
+function pastRetention({ records, sequence }: PassRecord, cut: number): string | undefined {
   if (records === 0) return 'it has no record';
-  return started_at < cut ? 'before the oldest complete pass kept' : undefined;
+  return sequence < cut ? 'before the oldest complete pass kept' : undefined;
 }
 
 /** Why no run will use a pass that the lake does not hold; undefined if a run may use it. */
-function useless(pass: PassRecord, lake: LakeFacts): string | undefined {
+function useless(pass: PassRecord, held: readonly PassRecord[]): string | undefined {
   if (pass.state === 'abandoned') return `abandoned: ${pass.reason ?? 'no reason given'}`;
-  const isOutdated = pass.started_at <= (lake.lastPassAt[pass.stream] ?? '');
+  const isOutdated = held.some(
+    ({ stream, kind, sequence }) => stream === pass.stream && kind !== 'lookup' && sequence > pass.sequence,
+  );
   if (pass.state === 'open' || pass.published || !isOutdated) return undefined;
   return 'never published, and a later pass was';
 }

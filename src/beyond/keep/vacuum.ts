@@ -8,10 +8,10 @@ import { measure } from '../../core/lake/files.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, type Layout } from '../../core/lake/layout.js';
 import { findLeftovers, moveAway, trashFolders } from '../../core/lake/leftovers.js';
-import { type Manifest, readManifest } from '../../core/lake/manifest.js';
+import { readManifest } from '../../core/lake/manifest.js';
+import { findMissing } from '../../core/lake/presence.js';
 import { strangeRuns } from '../../core/lake/run-records.js';
 import { findPublished, type Published, readIds, type Snapshot } from '../../core/lake/snapshots.js';
-import { findMissing } from '../../core/lake/verify.js';
 import { findPasses } from '../../core/land/pass.js';
 import { type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
 
@@ -107,26 +107,17 @@ async function factsOf(
   const folder = currentSnapshot(layout);
   const isAllKnown = unreadable.length === 0;
   if (folder === undefined || !existsSync(folder))
-    return { current: undefined, published, isAllKnown, passes: new Set(), lastPassAt: {} };
+    return { current: undefined, published, isAllKnown, passes: new Set() };
   const manifest = readManifest(folder);
   const [missing] = findMissing(folder, manifest);
   if (missing !== undefined)
     throw unsound(`${join(folder, missing.file ?? '')}: ${missing.found} instead of ${missing.expected}`);
-  const passes = await readIds(connection, folder, 'passes', 'pass_id').catch((cause: unknown) => {
-    throw unsound(`${join(folder, 'passes')} cannot be read: ${messageOf(cause)}`);
-  });
-  const lastPassAt = lastPasses(manifest.last_pass_at);
-  return { current: basename(folder), published, isAllKnown, passes: new Set(passes), lastPassAt };
-}
-
-/** Start of the last pass over each stream, over all sources (`cars`) or over one (`cars:3`). */
-function lastPasses(starts: Manifest['last_pass_at']): LakeFacts['lastPassAt'] {
-  const last: Record<string, string> = {};
-  for (const [name, at] of Object.entries(starts)) {
-    const stream = name.replace(/:.*/, '');
-    if (at > (last[stream] ?? '')) last[stream] = at;
-  }
-  return last;
+  const passes = await readIds(connection, { folder, manifest }, 'passes', 'pass_id').catch(
+    (cause: unknown) => {
+      throw unsound(`${join(folder, 'passes')} cannot be read: ${messageOf(cause)}`);
+    },
+  );
+  return { current: basename(folder), published, isAllKnown, passes: new Set(passes) };
 }
 
 /** Nothing is removed then: landing and older snapshots may be all that is left of a damaged lake. */

@@ -5,8 +5,8 @@ import { messageOf } from '../../base/config/lotlake-error.js';
 import { identifier, literal, type Row, rows, sameKey, scalar } from '../../base/duck/session.js';
 import { filesRelation, partitionOf } from '../../core/lake/files.js';
 import { allTables, type LakeFile, type Manifest, type ManifestTable } from '../../core/lake/manifest.js';
+import type { Problem } from '../../core/lake/presence.js';
 import { type Column, columnsOf } from '../../core/lake/schema.js';
-import type { Problem } from '../../core/lake/verify.js';
 
 /** Compares what the files of a snapshot hold with its manifest: rows, columns and types, and keys that repeat. */
 export async function verifyContent(
@@ -88,7 +88,7 @@ async function keyProblems(
         select ${key}, count(*) as _copies from ${relation} group by all having count(*) > 1
       )
       select r.*, (select count(*) from repeated) as _keys, list(distinct f.filename order by f.filename) as _files
-      from (from repeated order by all limit 1) as r join ${relation} as f on ${sameKey(table.key, 'f', 'r')} group by all`,
+      from (from repeated order by all limit 1) as r join ${filesRelation(snapshot, files, table.partitioned, true)} as f on ${sameKey(table.key, 'f', 'r')} group by all`,
     );
     return first === undefined ? [] : problem(repeatedKeys(first, table.key, snapshot));
   } catch (error) {

@@ -1,10 +1,11 @@
-import { join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { type BrokenDelta, brokenDeltas, checkPages, noteDamage } from '../../core/land/group.js';
-import { findPasses, isWhole, leftOutOf, type Pass } from '../../core/land/pass.js';
+import { findPasses, inMergedOrder, isWhole, leftOutOf, type Pass } from '../../core/land/pass.js';
 
-/** A pass over `/cars` that deltas build on, and that landing lacks or has otherwise than it was landed. */
+/** A pass that landing has otherwise than it was landed, or cannot read, or lacks although deltas build on it. */
 interface LandingProblem {
   readonly pass_id: string;
+  readonly stream: string;
   readonly problem: string;
   /** Records that the pass has landed; null if it is not there. */
   readonly records: number | null;
@@ -30,20 +31,23 @@ export interface LandingReport {
 }
 
 /**
- * Follows the published deltas of landing to their keyframes: every pass that one builds on must be there, whole, and as it was
- * landed. Notes damage in the passes.
+ * Compares the published passes of landing with their ledgers, and follows the deltas to their keyframes: every pass must be whole and
+ * as it was landed, and every pass that a delta builds on must be there. Notes damage in the passes.
  */
 export async function verifyLanding(landing: string, now: Date, signal: AbortSignal): Promise<LandingReport> {
-  const published = findPasses(landing, 'cars').passes.filter(
-    ({ record }) => record.state === 'sealed' && record.published,
-  );
-  const deltas = published.filter(({ record }) => record.form === 'delta');
-  const named = new Set(deltas.flatMap(({ record }) => [...record.group, record.pass_id]));
-  const checked = published.filter(({ record }) => named.has(record.pass_id));
+  const { passes, unreadable } = findPasses(landing);
+  const checked = passes.filter(({ record }) => record.state === 'sealed' && record.published);
+  const deltas = checked.filter(({ record }) => record.form === 'delta');
   const damaged = await checkPages(checked, signal);
   const problems = new Map<string, string>();
-  const there = new Set(checked.map(({ record }) => record.pass_id));
-  for (const id of named) if (!there.has(id)) problems.set(id, 'it is not there, or cannot be read');
+  const streamsOf = new Map(checked.map(({ record }) => [record.pass_id, record.stream as string]));
+  for (const { record } of deltas)
+    for (const id of record.group)
+      if (!streamsOf.has(id)) problems.set(id, 'it is not there, or cannot be read');
+  for (const { folder, pass_id, reason } of unreadable) {
+    streamsOf.set(pass_id, basename(dirname(folder)));
+    problems.set(pass_id, `it cannot be read: ${reason}`);
+  }
   for (const pass of checked) {
     const pages = damaged.filter((page) => page.pass === pass);
     if (pages.length > 0)
@@ -54,7 +58,7 @@ export async function verifyLanding(landing: string, now: Date, signal: AbortSig
     if (!isWhole(pass))
       problems.set(
         pass.record.pass_id,
-        `${join(landing, 'cars', pass.record.pass_id)} has ${pass.pages.length} of its ${pass.record.pages} pages`,
+        `${pass.folder} has ${pass.pages.length} of its ${pass.record.pages} pages`,
       );
   }
   const isSound = ({ record }: Pass): boolean => !problems.has(record.pass_id);
@@ -67,7 +71,13 @@ export async function verifyLanding(landing: string, now: Date, signal: AbortSig
     problems: [...problems].map(([pass_id, problem]) => {
       const record = checked.find((pass) => pass.record.pass_id === pass_id)?.record;
       const records = record === undefined ? null : record.records - leftOutOf(record);
-      return { pass_id, problem, records, lost: lostBy(pass_id, broken) };
+      return {
+        pass_id,
+        stream: streamsOf.get(pass_id) ?? 'cars',
+        problem,
+        records,
+        lost: lostBy(pass_id, broken),
+      };
     }),
     noted: isNoted(() => noteDamage(checked, damaged, now)),
   };
@@ -76,9 +86,10 @@ export async function verifyLanding(landing: string, now: Date, signal: AbortSig
 /** The deltas that cannot be replayed because of a pass. */
 function lostBy(pass_id: string, broken: readonly BrokenDelta[]): LandingProblem['lost'] {
   const lost = broken
-    .map(({ pass }) => pass.record)
-    .filter((record) => record.group.includes(pass_id))
-    .sort((a, b) => (a.started_at < b.started_at ? -1 : 1));
+    .map(({ pass }) => pass)
+    .sort(inMergedOrder)
+    .map(({ record }) => record)
+    .filter((record) => record.group.includes(pass_id));
   const leftOut = lost.reduce((sum, record) => sum + leftOutOf(record), 0);
   const records = lost.reduce((sum, record) => sum + record.records, 0);
   return {

@@ -55,7 +55,7 @@ const currentSchema = z.object({
   origin: z.string().nullable(),
   snapshot_id: id,
   /** Snapshots that are kept, oldest first, the current one last. */
-  snapshots: z.array(z.object({ snapshot_id: id, created_at: z.string() })),
+  snapshots: z.array(z.object({ snapshot_id: id, created_at: z.string(), sequence: z.int().optional() })),
   /** Object that stores the heads of the tables, which are written after each switch. */
   heads: path,
   /** The tables by name; undefined if an earlier version of lotlake switched last. */

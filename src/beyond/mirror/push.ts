@@ -4,8 +4,8 @@ import { killPoint } from '../../base/config/kill-point.js';
 import { version } from '../../base/config/package-root.js';
 import type { BaseState } from '../../core/lake/base.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
+import { findMissing } from '../../core/lake/presence.js';
 import type { Snapshot } from '../../core/lake/snapshots.js';
-import { findMissing } from '../../core/lake/verify.js';
 import { isManifestList } from '../iceberg/manifests.js';
 import { changedHeads, type Heads, headOf, stageHeads, statesOf } from './heads.js';
 import {
@@ -119,7 +119,13 @@ export function planPush(
       `${place} has snapshot ${mirror.snapshot_id}, which this lake (${kept.at(-1)?.id}) was not made from`,
       'nothing was sent; another machine has pushed, or this lake is an older copy: lotlake pull into an empty folder gets what the mirror has, and another place takes what is here',
     );
-  return kept.filter(({ id }) => id > mirror.snapshot_id);
+  const at = kept.findIndex(({ id }) => id === mirror.snapshot_id);
+  if (at >= 0) return kept.slice(at + 1);
+  // A vacuum has removed that snapshot here.
+  const { sequence: last = 0 } = mirror.snapshots.at(-1) ?? {};
+  const isLater = ({ id, manifest: { sequence } }: LocalSnapshot): boolean =>
+    sequence === last ? id > mirror.snapshot_id : sequence > last;
+  return kept.filter(isLater);
 }
 
 /** Leaves out older snapshots that lack a file. Throws LAKE_UNSOUND if the current one does. */
@@ -184,7 +190,7 @@ async function pushSnapshot(snapshot: LocalSnapshot, pushing: Pushing, sent: Sen
   const record: SnapshotRecord = { snapshot_id: id, manifest, files, metadata, lists };
   await sendRecord(store, record);
   killPoint('mirror.snapshot-described');
-  const added = { snapshot_id: id, created_at: manifest.created_at };
+  const added = { snapshot_id: id, created_at: manifest.created_at, sequence: manifest.sequence };
   const next = {
     lotlake_version: version,
     origin: manifest.origin ?? mirror?.current.origin ?? null,

@@ -192,7 +192,8 @@ async function onDuckDB(
   { folder = '', tables }: ModelSource,
   target: string,
 ): Promise<ModelResults> {
-  for (const table of tables) await connection.run(viewOn(folder, table));
+  for (const { name, partitioned, paths } of tables)
+    await connection.run(viewOn(folder, { name, partitioned, files: paths }));
   // Spark names its files differently, and a view on the folder of a mart would read both.
   for (const { name } of computed) remove(join(target, name));
   const models = await runModels(connection, { target, models: computed });

@@ -9,11 +9,12 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { clip, count, counted, megabytes, printable, sumOf } from '../../base/config/printable.js';
 import { verifyContent } from '../../beyond/keep/verify-content.js';
 import { type LandingReport, verifyLanding } from '../../beyond/keep/verify-landing.js';
-import { filesOf } from '../../core/lake/files.js';
+import { patternOf } from '../../core/lake/files.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
 import { layoutOf, WAREHOUSE } from '../../core/lake/layout.js';
 import { allFiles, allTables, type Manifest, manifestOrDamage } from '../../core/lake/manifest.js';
-import { type Problem, tornIf, tornState, verifyFiles, verifyWarehouse } from '../../core/lake/verify.js';
+import { type Problem, tornIf } from '../../core/lake/presence.js';
+import { tornState, verifyFiles, verifyWarehouse } from '../../core/lake/verify.js';
 import { viewOn } from '../../core/lake/views.js';
 import type { TestResult } from '../../core/model/data-tests.js';
 import { createFunctions } from '../../core/model/functions.js';
@@ -86,7 +87,7 @@ async function confineTo(
   temp: string,
 ): Promise<void> {
   const files = allFiles(manifest).map(({ path }) => join(folder, path));
-  const patterns = Object.keys(allTables(manifest)).map((name) => filesOf(folder, name));
+  const patterns = Object.keys(allTables(manifest)).map((name) => patternOf(folder, name));
   const warehouse = join(folder, WAREHOUSE);
   // DuckDB looks for a log beside a database that it opens.
   await confine(connection, [warehouse, `${warehouse}.wal`, ...files, ...patterns], [`${temp}/`]);
@@ -95,8 +96,8 @@ async function confineTo(
 /** Runs the data tests on the files. Checks across tables also find children without parents. */
 async function dataTests(connection: DuckDBConnection, folder: string, manifest: Manifest) {
   // A table that cannot be read is already among the problems.
-  for (const [name, { partitioned }] of Object.entries(allTables(manifest)))
-    await connection.run(viewOn(folder, { name, partitioned })).catch(() => undefined);
+  for (const [name, table] of Object.entries(allTables(manifest)))
+    await connection.run(viewOn(folder, { ...table, name })).catch(() => undefined);
   // Views and checks call them. Without its table, what calls the second cannot be run.
   await createFunctions(connection, 'values');
   await createFunctions(connection, 'enough').catch(() => undefined);
@@ -191,13 +192,13 @@ function landingText(landing: LandingReport | null): Lines {
   const { problems, noted } = landing;
   return [
     'landing, which the snapshot does not need and a rebuild does:',
-    ...problems.map(({ pass_id, problem, records, lost: { deltas, since, landed, left_out } }) => {
+    ...problems.map(({ pass_id, stream, problem, records, lost: { deltas, since, landed, left_out } }) => {
       const own = records === null ? 'it' : `it with ${counted(records, 'record')}`;
       const others =
         deltas.length === 0
           ? ''
           : `, nor ${counted(deltas.length, 'delta')} since ${since}, with ${count(landed)} records landed and ${count(left_out)} left out as unchanged`;
-      return `  pass ${pass_id} of cars: ${problem}; a rebuild can no longer replay ${own}${others}`;
+      return `  pass ${pass_id} of ${stream}: ${problem}; a rebuild can no longer replay ${own}${others}`;
     }),
     '  bring the files back from a copy, if there is one, and run verify again; the published snapshot keeps what it knows',
     noted

@@ -12,6 +12,7 @@ import { assertMemory, diskFullError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { lockedError, lockState, sayHolder } from '../../core/lake/lock.js';
 import { allTables, manifestIn, SCHEMA_VERSION } from '../../core/lake/manifest.js';
+import { findStrays } from '../../core/lake/presence.js';
 import { brokenDeltas } from '../../core/land/group.js';
 import { findPasses } from '../../core/land/pass.js';
 import { streamNames } from '../../core/service/streams.js';
@@ -155,6 +156,12 @@ export function checkLake(config: Config): Finding {
   if (warnings.length > 0)
     return { text: warnings.join('; '), hint: 'lotlake verify names all that is wrong' };
   if (base === undefined) return { text: 'nothing is published yet' };
+  const [stray] = findStrays(base.folder, base.manifest);
+  if (stray !== undefined)
+    return {
+      text: `snapshot ${base.manifest.snapshot_id} holds ${stray.file}, which is none of its files`,
+      hint: 'no command reads it, but other programs that list folders do: move it out of the snapshot; lotlake verify names all such files',
+    };
   const { snapshot_id, schema_version: format, created_at } = base.manifest;
   const old = format < SCHEMA_VERSION ? `; the next run writes format ${SCHEMA_VERSION}` : '';
   return { text: `snapshot ${snapshot_id} of ${created_at}, format ${format}${old}` };

@@ -1,11 +1,12 @@
 import { lstatSync } from 'node:fs';
 import { basename } from 'node:path';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { listPasses } from '../land/pass.js';
 import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn, manifestOrDamage } from './manifest.js';
-import { hasManifest, listSnapshots } from './snapshots.js';
-import { findMissing } from './verify.js';
+import { findMissing } from './presence.js';
+import { hasManifest, listSnapshots, olderThan } from './snapshots.js';
 
 /** A snapshot on disk with its manifest, such as the base of a run. */
 export interface BaseState {
@@ -45,6 +46,15 @@ export function recordedIds(layout: Layout, base: BaseState | undefined): Manife
   return published ?? base?.manifest ?? listSnapshots(layout).findLast(hasManifest)?.manifest;
 }
 
+/** The place of the next run in the order of the lake: after every snapshot and pass, whatever came of them. */
+export function nextSequence(layout: Layout): number {
+  const places = [
+    ...listSnapshots(layout).map(({ manifest }) => manifest?.sequence ?? 0),
+    ...listPasses(layout.landing).map(({ record }) => record.sequence),
+  ];
+  return 1 + places.reduce((last, place) => Math.max(last, place), 0);
+}
+
 /** Throws LAKE_UNSOUND if `current` is a folder, because a copy followed the link. A publish cannot replace it. */
 export function assertLink(layout: Layout): void {
   if (lstatSync(layout.current, { throwIfNoEntry: false })?.isDirectory() === true)
@@ -69,10 +79,11 @@ function withoutLink(layout: Layout, warn: (message: string) => void): BaseState
 }
 
 /** The newest snapshot, or the newest before another one, that has all files of its manifest. */
-function newestSound(layout: Layout, before?: string): BaseState | undefined {
-  return listSnapshots(layout)
+function newestSound(layout: Layout, than?: string): BaseState | undefined {
+  const snapshots = listSnapshots(layout);
+  const older = than === undefined ? snapshots : olderThan(snapshots, than);
+  return older
     .filter(hasManifest)
-    .filter(({ id }) => before === undefined || id < before)
     .findLast(({ folder, manifest }) => findMissing(folder, manifest).length === 0);
 }
 

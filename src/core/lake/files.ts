@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { codeOf } from '../../base/config/lotlake-error.js';
+import { codeOf, LotlakeError } from '../../base/config/lotlake-error.js';
 import { assertNoLinks, copyNew, makeFolder, makeHardLink, remove } from '../../base/config/owned.js';
-import { literal, literals, rows } from '../../base/duck/session.js';
+import { literals, rows } from '../../base/duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { allFiles, type LakeFile, type Manifest } from './manifest.js';
 
@@ -189,16 +189,36 @@ export async function addChecksums(
 }
 
 /** Partition of a file, as its path names it: `domain_id=3/month=2026-11`; empty for an unpartitioned file. */
-export function partitionOf(file: LakeFile): string {
+export function partitionOf(file: Pick<LakeFile, 'path'>): string {
   return file.path.split('/').slice(1, -1).join('/');
 }
 
-/** Pattern of the files of a table or mart below the folder of its snapshot. */
-export const filesOf = (snapshot: string, name: string): string => `${snapshot}/${name}/**/*.parquet`;
+/** Pattern of the files of a table or mart below the folder of its snapshot, as users write it. */
+export const patternOf = (snapshot: string, name: string): string => `${snapshot}/${name}/**/*.parquet`;
 
-/** SQL that reads files, with or without the columns of their partitions, whose types (BIGINT, VARCHAR) DuckDB finds. */
-export const readParquet = (files: string, partitioned: boolean, more = ''): string =>
-  `read_parquet(${files}, hive_partitioning = ${partitioned}${more})`;
+/**
+ * SQL of the partition columns of a row: the last two folders above its file. DuckDB would read every `key=value` of the whole
+ * path, also above the lake. A filter on such a column still decides which files are opened.
+ */
+const PARTITION_OF_FILE = [
+  "try_cast(regexp_extract(filename, '/domain_id=([^/]*)/month=[^/]*/[^/]*$', 1) as bigint) as domain_id",
+  "regexp_extract(filename, '/month=([^/]*)/[^/]*$', 1) as month",
+].join(', ');
+
+/**
+ * SQL that reads a list of files, with their partition columns if these are in the paths.
+ * @param files SQL of the list of their paths
+ * @param named whether each row has the path of its file as `filename`
+ */
+export function readParquet(files: string, hasPartitions: boolean, named = false): string {
+  const read = `read_parquet(${files}, hive_partitioning = false${named || hasPartitions ? ', filename = true' : ''})`;
+  if (!hasPartitions) return read;
+  return `(select * ${named ? '' : 'exclude (filename)'}, ${PARTITION_OF_FILE} from ${read})`;
+}
+
+/** Whether the partition columns of a table are in the paths of its files. The file of an empty table has them itself. */
+export const hasPartitions = (files: readonly Pick<LakeFile, 'path'>[], partitioned: boolean): boolean =>
+  partitioned && files.some((file) => partitionOf(file) !== '');
 
 /**
  * A relation over files of a snapshot, with the partition columns in their types. All files of a table have the same columns.
@@ -206,15 +226,24 @@ export const readParquet = (files: string, partitioned: boolean, more = ''): str
  */
 export function filesRelation(
   snapshot: string,
-  files: readonly LakeFile[],
+  files: readonly Pick<LakeFile, 'path'>[],
   partitioned: boolean,
   named = false,
 ): string {
   const paths = literals(files.map((file) => join(snapshot, file.path)));
-  const hive = partitioned && files.some((file) => partitionOf(file) !== '');
-  return readParquet(paths, hive, named ? ', filename = true' : '');
+  return readParquet(paths, hasPartitions(files, partitioned), named);
 }
 
-/** A relation over a whole table of a snapshot by glob, as any reader would write it. */
-export const globRelation = (snapshot: string, name: string, partitioned: boolean): string =>
-  readParquet(literal(filesOf(snapshot, name)), partitioned);
+/** A relation over a whole table or mart of a snapshot, by its manifest. Throws LAKE_MANIFEST if it has no such table. */
+export function tableRelation(
+  { folder, manifest }: { readonly folder: string; readonly manifest: Pick<Manifest, 'tables' | 'marts'> },
+  name: string,
+): string {
+  const table = manifest.tables[name] ?? manifest.marts[name];
+  if (table === undefined) throw new LotlakeError('LAKE_MANIFEST', `${folder} has no table ${name}`);
+  return filesRelation(folder, table.files, table.partitioned);
+}
+
+/** A relation over a table that this run has just written into a folder. Nothing lists the files of that folder yet. */
+export const writtenRelation = (folder: string, name: string, partitioned: boolean): string =>
+  filesRelation(folder, fileSizes(folder, name), partitioned);

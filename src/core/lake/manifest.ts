@@ -106,6 +106,11 @@ const manifestSchema = z.object({
   /** Service of the lake; null if it was written before format 3 and no later run has named the service. */
   origin: text.nullable().default(null),
   run_id: id,
+  /**
+   * Place of the snapshot in the order of the lake: greater than that of every snapshot and pass before it. Ids and times follow
+   * clocks, which may be set back. 0 in a snapshot that was written before there was such a place: it comes before all others.
+   */
+  sequence: count.default(0),
   pipeline: text,
   created_at: instant,
   /** Start of the last whole pass over each stream in the lake; `cars:3` is the last pass over source 3 alone. */

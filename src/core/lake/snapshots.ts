@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { rows } from '../../base/duck/session.js';
 import { ID } from '../land/ids.js';
-import { globRelation } from './files.js';
+import { tableRelation, writtenRelation } from './files.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn } from './manifest.js';
 
@@ -24,22 +24,32 @@ export interface Choice {
   readonly asOf?: string | undefined;
 }
 
-/** Snapshot folders, oldest first: an id begins with the start of its run. */
-export function listSnapshots(layout: Layout) {
+/**
+ * Snapshot folders, oldest first by the `sequence` of their manifests: ids begin with a time, and clocks are set back. One whose
+ * manifest cannot be read comes after those whose ids are smaller than its own.
+ */
+export function listSnapshots(layout: Layout): Snapshot[] {
   if (!existsSync(layout.snapshots)) return [];
+  let last = 0;
   return readdirSync(layout.snapshots, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && ID.test(entry.name))
     .map((entry) => entry.name)
     .sort()
     .map((id) => {
       const folder = join(layout.snapshots, id);
-      return {
-        id,
-        folder,
-        isSealed: existsSync(join(folder, 'manifest.json')),
-        manifest: manifestIn(folder),
-      };
-    });
+      const manifest = manifestIn(folder);
+      last = Math.max(last, manifest?.sequence ?? 0);
+      const isSealed = existsSync(join(folder, 'manifest.json'));
+      return { place: manifest?.sequence ?? last, snapshot: { id, folder, isSealed, manifest } };
+    })
+    .sort((a, b) => a.place - b.place)
+    .map(({ snapshot }) => snapshot);
+}
+
+/** The snapshots of a list, oldest first, that are older than the one of an id; all if it is not among them. */
+export function olderThan<T extends Pick<Snapshot, 'id'>>(snapshots: readonly T[], id: string): T[] {
+  const at = snapshots.findIndex((snapshot) => snapshot.id === id);
+  return at < 0 ? [...snapshots] : snapshots.slice(0, at);
 }
 
 /** All snapshots, and those that were current once. */
@@ -64,10 +74,10 @@ export async function findPublished(connection: DuckDBConnection, layout: Layout
   const ids = new Set(snapshots.filter(({ folder }) => folder === current).map(({ id }) => id));
   const unread: { snapshot: Snapshot; reason: string }[] = [];
   for (const snapshot of snapshots) {
-    const { id, folder, manifest } = snapshot;
+    const { id, manifest } = snapshot;
     if (manifest !== undefined && manifest.tables.runs === undefined) continue;
     try {
-      for (const other of await readIds(connection, folder, 'runs', 'snapshot_id'))
+      for (const other of await readIds(connection, snapshot, 'runs', 'snapshot_id'))
         if (other !== id) ids.add(other);
     } catch (error) {
       unread.push({ snapshot, reason: messageOf(error).replaceAll(/\s+/g, ' ') });
@@ -79,17 +89,18 @@ export async function findPublished(connection: DuckDBConnection, layout: Layout
   return { snapshots, ids, kept, unreadable };
 }
 
-/** The ids in a column of a small table of a snapshot. */
+/** The ids in a column of a small table of a snapshot. One that a dead run left has no manifest, and its folder is listed. */
 export async function readIds(
   connection: DuckDBConnection,
-  snapshot: string,
+  { folder, manifest }: Pick<Snapshot, 'folder' | 'manifest'>,
   table: string,
   column: string,
 ): Promise<readonly string[]> {
-  const found = await rows(
-    connection,
-    `select ${column} as id from ${globRelation(snapshot, table, false)} where ${column} is not null`,
-  );
+  const relation =
+    manifest === undefined
+      ? writtenRelation(folder, table, false)
+      : tableRelation({ folder, manifest }, table);
+  const found = await rows(connection, `select ${column} as id from ${relation} where ${column} is not null`);
   return found.map((row) => String(row.id));
 }
 
@@ -102,8 +113,8 @@ export async function pickSnapshot(
   if (asOf === undefined) return snapshot === undefined ? undefined : findSnapshot(layout, snapshot);
   const moment = parseTime(asOf);
   const { kept } = await findPublished(connection, layout);
-  const byTime = kept.toSorted((a, b) => timeOf(a.manifest) - timeOf(b.manifest));
-  const found = byTime.findLast(({ manifest }) => timeOf(manifest) <= moment);
+  // Of two snapshots with the same time, or whose clock was set back between them, the later one was current.
+  const found = kept.findLast(({ manifest }) => timeOf(manifest) <= moment);
   if (found === undefined) throw unknown(`no snapshot that is kept is as old as ${asOf}`, kept);
   return found.folder;
 }

@@ -1,33 +1,14 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../../base/config/lotlake-error.js';
-import { isLink, linksBelow, realPlace } from '../../base/config/owned.js';
 import { identifier, literal, rows, scalar } from '../../base/duck/session.js';
 import { checksumOf } from '../land/files.js';
 import { FINGERPRINTS } from '../land/fingerprints.js';
-import { filesBelow } from './files.js';
 import { WAREHOUSE } from './layout.js';
-import { allFiles, allTables, type LakeFile, type Manifest } from './manifest.js';
+import { allTables, type LakeFile, type Manifest } from './manifest.js';
+import { findStrays, linkProblems, type Problem, sizeProblem, tornIf } from './presence.js';
 import { FOLDER, namedFolders } from './views.js';
-
-type Check = 'presence' | 'size' | 'checksum' | 'rows' | 'schema' | 'key' | 'readable' | 'warehouse' | 'test';
-
-/** One difference between a snapshot and its manifest, or a failed test. */
-export interface Problem {
-  /** Table or mart, data test, or `snapshot` for the folder itself. */
-  readonly table: string;
-  /** Path below the snapshot; null if the problem is not about one file. */
-  readonly file: string | null;
-  readonly check: Check;
-  readonly expected: string;
-  readonly found: string;
-  /** Set if the file looks as after a power cut: cut, empty, or with a block of zeros. */
-  readonly torn?: true;
-}
-
-/** The mark of a file that looks as after a power cut. */
-export const tornIf = (isTorn: boolean): Pick<Problem, 'torn'> => (isTorn ? { torn: true } : {});
 
 /** Compares the files of a snapshot with its manifest by name, size and checksum. */
 export async function verifyFiles(
@@ -54,62 +35,12 @@ export async function verifyFiles(
   return problems;
 }
 
-/** Path, below a snapshot, of a file of Iceberg metadata. It is made of the data files and can be made again. */
-const METADATA = /^[^/]+\/metadata\/[^/]+\.(avro|metadata\.json|text)$/;
-
-/** Files that the manifest does not name. */
-function findStrays(snapshot: string, manifest: Manifest): Problem[] {
-  const files = allFiles(manifest).map(({ path }) => path);
-  const known = new Set(['manifest.json', WAREHOUSE, FINGERPRINTS, ...files]);
-  return filesBelow(snapshot)
-    .map((path) => relative(snapshot, path))
-    .filter((file) => !known.has(file) && !METADATA.test(file) && !isLink(join(snapshot, file)))
-    .map((file) => ({
-      ...placeOf(file),
-      check: 'presence',
-      expected: 'no such file',
-      found: 'a file that the manifest does not name',
-    }));
-}
-
-/** A path below a snapshot, with its table. */
-const placeOf = (file: string): Pick<Problem, 'table' | 'file'> => ({
-  table: file.includes('/') ? (file.split('/')[0] ?? '') : 'snapshot',
-  file,
-});
-
 function fingerprintProblems(snapshot: string, { fingerprints }: Manifest): Problem[] {
   const expected = fingerprints === null ? 0 : fingerprints.records * 16;
   const found = statSync(join(snapshot, FINGERPRINTS), { throwIfNoEntry: false })?.size ?? 0;
   const problem = { table: 'snapshot', file: FINGERPRINTS, check: 'size' } as const;
   const sizes = { expected: `${expected} bytes`, found: `${found} bytes` };
   return found === expected ? [] : [{ ...problem, ...sizes, ...tornIf(found < expected) }];
-}
-
-/** Links in a snapshot, and files of its manifest that are missing or have another size. */
-export function findMissing(snapshot: string, manifest: Manifest): Problem[] {
-  const sizes = Object.entries(allTables(manifest)).flatMap(([table, { files }]) =>
-    files.flatMap((file) => sizeProblem(snapshot, table, file) ?? []),
-  );
-  return [...linkProblems(snapshot), ...sizes];
-}
-
-/** Links in a snapshot. lotlake makes none there: what is behind one is not of the lake. */
-const linkProblems = (snapshot: string): Problem[] =>
-  linksBelow(snapshot).map((path) => ({
-    ...placeOf(relative(snapshot, path)),
-    check: 'presence',
-    expected: 'no link',
-    found: `a link to ${realPlace(path)}`,
-  }));
-
-function sizeProblem(snapshot: string, table: string, file: LakeFile): Problem | undefined {
-  const size = statSync(join(snapshot, file.path), { throwIfNoEntry: false })?.size;
-  if (size === file.bytes) return undefined;
-  const check = size === undefined ? 'presence' : 'size';
-  const found = size === undefined ? 'no file' : `${size} bytes`;
-  const torn = tornIf(size !== undefined && size < file.bytes);
-  return { table, file: file.path, check, expected: `${file.bytes} bytes`, found, ...torn };
 }
 
 async function checksumProblem(snapshot: string, table: string, { path, sha256 }: LakeFile) {

@@ -2,22 +2,33 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { copyNew, move, remove, temporaryOf } from '../../base/config/owned.js';
-import { identifier, inDatabase, inTransaction, literal, rows } from '../../base/duck/session.js';
-import { filesOf, readParquet } from './files.js';
+import { identifier, inDatabase, inTransaction, literal, literals, rows } from '../../base/duck/session.js';
+import { hasPartitions, readParquet } from './files.js';
 import { currentSnapshot, type Layout, WAREHOUSE } from './layout.js';
-import { allTables, readManifest } from './manifest.js';
+import { allTables, type LakeFile, readManifest } from './manifest.js';
 import { listSnapshots } from './snapshots.js';
 
 /**
  * Variable of a DuckDB session: the folder in which views look for their files. Without it they use the folder that they
- * name, because no view can find the place of its own database (docs/decisions/0019-views-name-their-folder.md).
+ * name, because no view can find the place of its own database (docs/decisions/0053-reading-by-the-manifest.md).
  */
 export const FOLDER = 'lotlake_snapshot';
 
-/** SQL of the view on a table or mart of a snapshot, which it names. */
-export function viewOn(snapshot: string, table: { name: string; partitioned: boolean }): string {
-  const files = `coalesce(getvariable('${FOLDER}'), ${literal(snapshot)}) || ${literal(filesOf('', table.name))}`;
-  return `create or replace view ${identifier(table.name)} as select * from ${readParquet(files, table.partitioned)}`;
+/** A table or mart with the files that a view on it reads. */
+export interface ViewedTable {
+  readonly name: string;
+  readonly partitioned: boolean;
+  readonly files: readonly Pick<LakeFile, 'path'>[];
+}
+
+/**
+ * SQL of the view on a table or mart of a snapshot, which lists its files
+ * (docs/decisions/0053-reading-by-the-manifest.md).
+ */
+export function viewOn(snapshot: string, { name, partitioned, files }: ViewedTable): string {
+  const folder = `coalesce(getvariable('${FOLDER}'), ${literal(snapshot)})`;
+  const list = `[${folder} || '/' || file for file in ${literals(files.map(({ path }) => path))}]`;
+  return `create or replace view ${identifier(name)} as select * from ${readParquet(list, hasPartitions(files, partitioned))}`;
 }
 
 /** SQL that describes a view, or one of its columns. */
@@ -114,7 +125,7 @@ async function makeViews(connection: DuckDBConnection, snapshot: string, named: 
   );
   const views = Object.entries(tables)
     .filter(([name]) => found.some(({ view_name }) => view_name === name))
-    .map(([name, { partitioned }]) => viewOn(named, { name, partitioned }));
+    .map(([name, table]) => viewOn(named, { ...table, name }));
   const comments = found
     .filter(({ comment }) => comment !== null)
     .map(({ view_name, column_name, comment }) => {

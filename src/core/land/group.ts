@@ -14,7 +14,8 @@ const DAY = 86_400_000;
 /** A pass over `/cars` that the lake was made from. */
 export interface KnownPass {
   readonly pass_id: string;
-  readonly started_at: string;
+  /** Its place in the order of the lake. */
+  readonly sequence: number;
 }
 
 interface FormFacts {
@@ -44,18 +45,16 @@ export function chooseForm({ passes, known, isComparable, keyframeDays, now }: F
   );
   const keyframe = published.findLast(({ record }) => record.kind === 'full' && record.form !== 'delta');
   if (keyframe === undefined) return KEYFRAME;
-  const { started_at: from, pass_id } = keyframe.record;
+  const { started_at, sequence: from, pass_id } = keyframe.record;
   const dayOf = (time: number): number => Math.floor(time / DAY);
-  if (dayOf(now.getTime()) - dayOf(Date.parse(from)) >= keyframeDays) return KEYFRAME;
-  const group = published.filter(({ record }) => record.started_at >= from);
+  const days = dayOf(now.getTime()) - dayOf(Date.parse(started_at));
+  // The clock may have been set back since the keyframe, and would not reach its day for long.
+  if (days < 0 || days >= keyframeDays) return KEYFRAME;
+  const group = published.slice(published.indexOf(keyframe));
   const ids = group.map(({ record }) => record.pass_id);
-  const since = new Set(known.filter(({ started_at }) => started_at >= from).map((pass) => pass.pass_id));
+  const since = new Set(known.filter(({ sequence }) => sequence >= from).map((pass) => pass.pass_id));
   const isSame = since.size === ids.length && ids.every((id) => since.has(id));
-  // A pass from the future has a place in time that nobody knows.
-  const isSound = group.every(
-    (pass) =>
-      isWhole(pass) && pass.record.damaged_at === null && Date.parse(pass.record.started_at) <= now.getTime(),
-  );
+  const isSound = group.every((pass) => isWhole(pass) && pass.record.damaged_at === null);
   return isSame && isSound ? { form: 'delta', keyframe: pass_id, group: ids } : KEYFRAME;
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { jsonIn } from '../../base/config/json.js';
+import { jsonHash, jsonIn } from '../../base/config/json.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { append, isLink, makeFolder, realPlace, replaceFile } from '../../base/config/owned.js';
 import { type StreamName, streamNames } from '../service/streams.js';
@@ -15,6 +15,11 @@ const passSchema = z.object({
   pass_id: z.string().regex(ID),
   stream: z.enum(streamNames),
   run_id: z.string().regex(ID),
+  /**
+   * Place in the order of the lake of the run that used the pass last: that of its snapshot, once it is published. 0 in a pass that
+   * was landed before there was such a place: it comes before all others, by its end.
+   */
+  sequence: z.int().min(0).default(0),
   /** Service of its requests; null if it was landed before format 3. */
   origin: z.string().nullable().default(null),
   /** `full` requests everything, `window` records that changed in the last minutes, `lookup` single vehicles. */
@@ -50,6 +55,11 @@ const passSchema = z.object({
   bytes: z.int(),
   /** Records in the files of the pages; null in a pass of an older lotlake, which has all of `records` there. */
   landed: z.int().nullable().default(null),
+  /**
+   * Hash of the ledger of a pass that has ended: its pages with their checksums, and its id. So pages of another pass do not
+   * count as its own. Null while it is open, and in a pass that ended before there was such a hash.
+   */
+  ledger: z.string().nullable().default(null),
   first_id: z.number().nullable(),
   last_id: z.number().nullable(),
   total: z.int().nullable(),
@@ -86,7 +96,8 @@ export interface Pass {
 export type PassForm = Pick<PassRecord, 'form' | 'keyframe' | 'group'>;
 
 export type PassRequest = Pick<PassRecord, 'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'> &
-  Partial<PassForm>;
+  Partial<PassForm> &
+  Partial<Pick<PassRecord, 'sequence'>>;
 
 /** An id of a run or pass, which begins with its start, such as `20261118T020000Z-0a1b2c`. */
 export const newId = (start: Date): string =>
@@ -120,7 +131,7 @@ export interface UnreadablePass {
   readonly reason: string;
 }
 
-/** Passes of one or all streams that can be read, stream by stream, oldest first in each. */
+/** Passes of one or all streams that can be read, stream by stream, oldest first in each by {@link inMergedOrder}. */
 export function listPasses(landing: string, stream?: StreamName): Pass[] {
   return findPasses(landing, stream).passes;
 }
@@ -143,7 +154,20 @@ export function findPasses(landing: string, stream?: StreamName) {
       unreadable.push({ folder, pass_id: basename(folder), reason });
     }
   }
-  return { passes, unreadable };
+  const byStream = streamNames.flatMap((name) =>
+    passes.filter(({ record }) => record.stream === name).sort(inMergedOrder),
+  );
+  return { passes: byStream, unreadable };
+}
+
+/**
+ * Orders passes as the runs of the lake used them. Times say nothing, since clocks are set back: only of two passes of one run, or of
+ * two from before there was a `sequence`, the one that ended first comes first.
+ */
+export function inMergedOrder({ record: a }: Pass, { record: b }: Pass): number {
+  const endOf = ({ ended_at, started_at, pass_id }: PassRecord): string =>
+    `${ended_at ?? started_at} ${pass_id}`;
+  return a.sequence - b.sequence || (endOf(a) < endOf(b) ? -1 : 1);
 }
 
 function foldersIn(landing: string, names: readonly StreamName[]): string[] {
@@ -252,7 +276,7 @@ export function noteLoadFailure(folder: string, failure: PassRecord['load_failur
 
 /** Opens a sealed pass that lost pages, so that they are requested again. */
 export function reopenPass({ folder }: Pass): Pass {
-  changePass(folder, { state: 'open', complete: false, ended_at: null });
+  changePass(folder, { state: 'open', complete: false, ended_at: null, ledger: null });
   return readPass(folder);
 }
 
@@ -264,9 +288,24 @@ export interface DamagedPage {
   readonly changed: string;
 }
 
-/** Pages that changed since they were landed. An older lotlake kept no checksums; its pages are not checked. */
-export async function damagedPages({ folder, pages }: Pass, signal?: AbortSignal): Promise<DamagedPage[]> {
+/** Whether the ledger of a pass is the one that it ended with. One that lacks pages is told by {@link isWhole}. */
+export const hasOwnLedger = (pass: Pass): boolean =>
+  pass.record.ledger === null ||
+  !isWhole(pass) ||
+  pass.record.ledger === ledgerHash(pass.record.pass_id, pass.pages);
+
+const ledgerHash = (passId: string, pages: readonly LandedPage[]): string =>
+  jsonHash([passId, pages.map(({ file, sha256, prints }) => [file, sha256 ?? null, prints ?? null])]);
+
+/**
+ * Pages that changed since they were landed, or the ledger, if it is that of other pages. An older lotlake kept no checksums; its pages
+ * are not checked.
+ */
+export async function damagedPages(pass: Pass, signal?: AbortSignal): Promise<DamagedPage[]> {
+  const { folder, pages } = pass;
   const damaged: DamagedPage[] = [];
+  const ledger = join(folder, LEDGER);
+  if (!hasOwnLedger(pass)) damaged.push({ path: ledger, changed: ledger });
   for (const { file, sha256, prints } of pages) {
     signal?.throwIfAborted();
     const path = join(folder, file);
@@ -312,10 +351,12 @@ export async function syncPass(folder: string): Promise<void> {
 export function endPass(
   { folder }: Pick<Pass, 'folder'>,
   end: Pick<PassRecord, 'state' | 'reason' | 'complete'> &
-    Partial<Pick<PassRecord, 'total' | 'run_id' | 'unproven' | 'published' | 'sources'>>,
+    Partial<Pick<PassRecord, 'total' | 'run_id' | 'sequence' | 'unproven' | 'published' | 'sources'>>,
   now: Date,
 ): PassRecord {
-  return changePass(folder, { ...end, ended_at: now.toISOString(), ...sumsOf(readLedger(folder)) });
+  const pages = readLedger(folder);
+  const ledger = ledgerHash(basename(folder), pages);
+  return changePass(folder, { ...end, ended_at: now.toISOString(), ledger, ...sumsOf(pages) });
 }
 
 function sumsOf(pages: readonly LandedPage[]) {

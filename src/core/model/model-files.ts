@@ -221,7 +221,7 @@ function readSeed(name: string, folder: string = seedsFolder): Model {
   const types = Object.entries(described.columns).map(
     ([column, { type }]) => `${literal(column)}: ${literal(type)}`,
   );
-  const options = `columns = {${types.join(', ')}}, header = true, auto_detect = false, quote = '"', escape = '"'`;
+  const options = `columns = {${types.join(', ')}}, header = true, auto_detect = false, hive_partitioning = false, quote = '"', escape = '"'`;
   const sql = `select * from read_csv(${literal(path)}, ${options})`;
   const digest = createHash('sha256').update(content).digest('hex');
   return { name, sql, isSeed: true, digest, ...described };

@@ -211,7 +211,9 @@ async function runModel(
       makeFolder(folder);
       const file = join(folder, 'data_0.parquet');
       await connection.run(`copy (\n${sql}\n) to ${literal(file)} (${martOptions(model, snapshot)})`);
-      await connection.run(viewOn(target, { name, partitioned: false }));
+      await connection.run(
+        viewOn(target, { name, partitioned: false, files: [{ path: `${name}/data_0.parquet` }] }),
+      );
       return made({ rows: 0 });
     }
     if (model.exists === 'view' || model.exists === 'none') {
@@ -223,7 +225,9 @@ async function runModel(
     if (model.isOwn) await assertColumns(connection, model);
     makeFolder(folder);
     const count = await writeSorted(connection, model, folder, snapshot, sortsApart);
-    await connection.run(viewOn(target, { name, partitioned: false }));
+    await connection.run(
+      viewOn(target, { name, partitioned: false, files: [{ path: `${name}/data_0.parquet` }] }),
+    );
     if (name === SETTINGS) await createFunctions(connection, 'enough');
     killPoint('model.mart-written');
     return made({ rows: count });
@@ -262,7 +266,7 @@ async function writeSorted(
   const other = `${file}.tmp`;
   const options = martOptions(model, snapshot);
   if (sortsApart) await connection.run(`copy (\n${sql}\n) to ${literal(other)} (${options})`);
-  const ofOther = `from read_parquet(${literal(other)})`;
+  const ofOther = `from read_parquet(${literal(other)}, hive_partitioning = false)`;
   const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
   const copy = (source: string, given: string) =>
     scalar(
@@ -271,7 +275,10 @@ async function writeSorted(
     );
   const count = await copy(sortsApart ? ofOther : sql, options);
   remove(other);
-  const columns = await columnsOf(connection, `from read_parquet(${literal(file)})`);
+  const columns = await columnsOf(
+    connection,
+    `from read_parquet(${literal(file)}, hive_partitioning = false)`,
+  );
   const exact = martOptions(model, snapshot, columns);
   if (exact === options) return count;
   move(file, other);

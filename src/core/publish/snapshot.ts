@@ -9,7 +9,7 @@ import { version } from '../../base/config/package-root.js';
 import { identifier } from '../../base/duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { absentIn, giveIds, type IdRecords, recordIn, type WantedColumn } from '../lake/field-ids.js';
-import { addChecksums, globRelation, linkUnchanged, listFiles, ownFiles } from '../lake/files.js';
+import { addChecksums, linkUnchanged, listFiles, ownFiles, writtenRelation } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
 import {
   type Manifest,
@@ -124,7 +124,7 @@ export async function describeSnapshot(
   const files = await listFiles(connection, snapshot, base, names);
   const computed: Described[] = [];
   for (const { name, key, was = {} } of stored) {
-    const columns = await columnsOf(connection, `select * from ${globRelation(snapshot, name, false)}`);
+    const columns = await columnsOf(connection, `select * from ${writtenRelation(snapshot, name, false)}`);
     computed.push({ name, key, columns: columns.map((column) => ({ ...column, was: was[column.name] })) });
   }
   const views: Record<string, ManifestView> = byName({});

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { inDatabase, inTransaction, type Session } from '../../base/duck/session.js';
+import { fileSizes } from '../lake/files.js';
 import { WAREHOUSE } from '../lake/layout.js';
 import { type LakeTable, lakeTables, systemTables } from '../lake/tables.js';
 import { commentOn, viewOn } from '../lake/views.js';
@@ -19,7 +20,7 @@ export async function inWarehouse<T>(
     const beside = await connect();
     try {
       const views = [...lakeTables(), ...systemTables].map(({ name, partition }) =>
-        viewOn(snapshot, { name, partitioned: partition !== undefined }),
+        viewOn(snapshot, { name, partitioned: partition !== undefined, files: fileSizes(snapshot, name) }),
       );
       // In one transaction, so that the file is synced once and not for every view.
       await inTransaction(connection, views);

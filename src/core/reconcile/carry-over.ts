@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { move, remove } from '../../base/config/owned.js';
 import { poolOf } from '../../base/duck/pool.js';
-import { identifier, literal, row, sameKey } from '../../base/duck/session.js';
+import { identifier, literal, row, rows, sameKey } from '../../base/duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import { filesRelation, globRelation } from '../lake/files.js';
+import { filesRelation, writtenRelation } from '../lake/files.js';
 import { HISTORY, REJECTED } from '../lake/schema.js';
 import { systemTables } from '../lake/tables.js';
+import { rowCode } from '../load/row-code.js';
 import {
   baseRelation,
   type MergeContext,
@@ -21,33 +22,40 @@ interface Carried extends StoredTable {
   readonly own: readonly string[];
   /** SQL condition of the rebuilt rows that rows of the published snapshot replace. */
   readonly doubtful: string;
+  /** Runs that were not replayed, or not with all of their passes. If one of them was the last to change a row, the published snapshot has its content. */
+  readonly missing: readonly string[];
   /** Whether a newer snapshot was carried over before. */
   readonly isOlder: boolean;
 }
 
 /**
  * Adds to a rebuilt state what only the published snapshot knows: rows whose passes landing no longer holds, the state and
- * history of rows that both have with the same content, and older changes of lots. A table without such a row stays as it
- * is. Other rows of lotlake's own tables stay as the replay wrote them.
- * @param published the snapshot, with those of its files that can be read
- * @param isOlder whether a newer snapshot was carried over before. Then only missing rows and earlier values of
- *   `first_seen_at` are added.
+ * history of rows that both have with the same content, and the changes of lots as its runs recorded them. A table without such
+ * a row stays as it is. Other rows of lotlake's own tables stay as the replay wrote them.
+ * @param published the snapshot, with those of its files that can be read, and the tables of which some cannot
+ * @param isOlder whether a newer snapshot was carried over before. Then only missing rows, earlier values of `first_seen_at`
+ *   and recorded changes are added.
  * @returns whether any table changed
  */
 export async function carryOver(
   context: MergeContext,
-  published: BaseState,
+  published: BaseState & { readonly damaged: ReadonlySet<string> },
   isOlder = false,
 ): Promise<boolean> {
   const use = poolOf([context.connection], context.alone);
   const onPublished = { ...context, base: published };
-  const doubtful = isOlder ? 'false' : await doubtfulChanges(context, published);
+  const runs = await runsOf(context, published);
+  const doubtful = published.damaged.has('lot_changes') ? 'false' : doubtfulChanges(onPublished, runs.known);
+  // Rules that read records otherwise give other rows for the same records.
+  const isSameCode = published.manifest.fingerprints?.code === rowCode();
+  const missing = isOlder || !isSameCode ? [] : runs.missing;
   const tables: readonly Carried[] = [
     ...[...context.schemas.values()].map(({ table, columns, state }) => ({
       table,
       columns,
       isOlder,
       doubtful: 'false',
+      missing,
       own: [...state, ...HISTORY].map((column) => column.name),
     })),
     // Replayed passes have written their rejects again. Rejects of other passes end with their pass.
@@ -58,6 +66,7 @@ export async function carryOver(
         isOlder,
         own: [],
         doubtful: name === 'lot_changes' ? doubtful : 'false',
+        missing: name === 'sightings' ? missing : [],
       })),
   ];
   let isCarried = false;
@@ -80,22 +89,38 @@ async function carryTable(context: MergeContext, table: Carried): Promise<boolea
   return news.rows > 0;
 }
 
-/**
- * SQL condition of the rows of `lot_changes` that landing cannot decide: whether a lot that is older than landing was
- * archived before. The published snapshot has these changes.
- */
-async function doubtfulChanges(
+/** The runs whose passes a published snapshot was made from, and those of them of which a pass was not replayed. */
+async function runsOf(
   { connection, target }: MergeContext,
   { folder, manifest: { tables } }: BaseState,
-): Promise<string> {
-  const { started } = await row(
+): Promise<Readonly<Record<'known' | 'missing', readonly string[]>>> {
+  const files = tables.passes?.files ?? [];
+  if (files.length === 0) return { known: [], missing: [] };
+  const found = await rows(
     connection,
-    `select min(epoch_us(started_at)) as started from ${globRelation(target, 'passes', false)} where stream = 'cars' and state = 'sealed'`,
+    `select k.run_id, bool_or(r.pass_id is null) as is_missing
+     from ${filesRelation(folder, files, false)} as k
+     left join (from ${writtenRelation(target, 'passes', false)} where state = 'sealed') as r using (pass_id)
+     where k.state = 'sealed' group by all`,
   );
-  if (started === null || tables.lots === undefined || tables.lots.files.length === 0) return 'false';
-  return `(field in ('archived', 'archived_at', 'archived_by') and lot_id in (
-    select lot_id from ${filesRelation(folder, tables.lots.files, tables.lots.partitioned)} where first_seen_at < make_timestamptz(${started})))`;
+  const idsOf = (runs: typeof found): string[] => runs.map(({ run_id }) => String(run_id));
+  return { known: idsOf(found), missing: idsOf(found.filter(({ is_missing }) => is_missing === true)) };
 }
+
+/**
+ * SQL condition of the rebuilt rows of `lot_changes` that the published snapshot does not have, although it knows their run: a
+ * replay without a night in between, or without those before landing, finds its changes in a later night, too. The snapshot has
+ * what the run recorded.
+ */
+function doubtfulChanges(context: MergeContext, known: readonly string[]): string {
+  if (known.length === 0) return 'false';
+  const table = { ...systemTable('lot_changes'), own: [] };
+  const published = baseRelation(context, table);
+  return `(run_id in ${tuple(known)} and ${contentHash(table)} not in (select ${contentHash(table)} from ${published}))`;
+}
+
+/** SQL of texts for IN. */
+const tuple = (texts: readonly string[]): string => `(${texts.map(literal).join(', ')})`;
 
 /**
  * Notes what the published snapshot knows of a table, by key: the hash of the content of its rows, and their state and
@@ -103,9 +128,10 @@ async function doubtfulChanges(
  */
 async function noteKnown(context: MergeContext, table: Carried, published: string): Promise<string> {
   const columns = [...table.table.key, ...table.own].map(identifier).join(', ');
+  const isMissing = table.missing.length === 0 ? 'false' : `run_id in ${tuple(table.missing)}`;
   const file = literal(join(context.stage, 'known.parquet'));
   await context.connection.run(
-    `copy (select ${columns}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash from ${published})
+    `copy (select ${columns}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash, ${isMissing} as _is_missing from ${published})
      to ${file} (format parquet, compression snappy)`,
   );
   return `read_parquet(${file}, hive_partitioning = false)`;
@@ -114,7 +140,7 @@ async function noteKnown(context: MergeContext, table: Carried, published: strin
 /** Keys of the rows that the published snapshot knows better, and whether it alone has them. */
 const NEWS = '_news';
 
-/** Writes {@link NEWS}, and counts the rows to change and the rows that only the published snapshot has. */
+/** Writes {@link NEWS}, and counts the rows to change and the rows that the published snapshot has alone or with the right content. */
 async function findNews(
   { connection }: MergeContext,
   table: Carried,
@@ -128,15 +154,16 @@ async function findNews(
   const seen = isOlder && hasHistory ? ', first_seen_at' : '';
   const isEarlier = hasHistory ? 'k.first_seen_at < r.first_seen_at' : 'false';
   const isBetter = isOlder ? isEarlier : '(k._hash = r._hash and k._own_hash <> r._own_hash)';
+  const isOnly = '(r._hash is null or (k._is_missing and k._hash <> r._hash))';
   await connection.run(`
     create or replace table ${NEWS} as
-    select ${key.map((column) => `k.${identifier(column)}`).join(', ')}, r._hash is null as _is_only
-    from (select ${keys}, _hash, _own_hash${seen} from ${known}) as k
+    select ${key.map((column) => `k.${identifier(column)}`).join(', ')}, ${isOnly} as _is_only
+    from (select ${keys}, _hash, _own_hash, _is_missing${seen} from ${known}) as k
     left join (
       select ${keys}, ${contentHash(table)} as _hash, ${ownHash(table)} as _own_hash${seen}
       from ${rebuilt} where not ${table.doubtful}
     ) as r on ${sameKey(key, 'k', 'r')}
-    where r._hash is null or ${isBetter}`);
+    where ${isOnly} or ${isBetter}`);
   const counts = await row(
     connection,
     `select count(*) + (select count(*) from ${rebuilt} where ${table.doubtful}) as rows,
@@ -147,7 +174,7 @@ async function findNews(
 
 /**
  * Writes a table again: the rebuilt rows with their known history, and the rows that only the published snapshot has.
- * @param only the rows of the snapshot; undefined if none of them is missing in the rebuilt table
+ * @param only the rows of the snapshot; undefined if the rebuilt table has all of them with their content
  */
 async function rewrite(
   context: MergeContext,
@@ -174,6 +201,7 @@ async function rewrite(
   const sql: RowsSql = (condition, ofIds) => `
     select ${merged.join(', ')}${partition}
     from (from ${rebuilt} where not ${table.doubtful} and ${condition}) as r
+    ${only === undefined ? '' : `anti join (from ${NEWS} where _is_only) as o on ${sameKey(key, 'o', 'r')}`}
     ${own.size === 0 ? '' : `left join (from ${known} where ${ofIds}) as k on ${sameKey(key, 'k', 'r')}`}
     ${only === undefined ? '' : onlyThere(condition, ofIds)}`;
   // Beside the rebuilt files, which are read meanwhile.
@@ -187,7 +215,7 @@ async function rewrite(
 }
 
 /** SQL of a hash of the columns other than state, history and {@link REJECTED}. */
-function contentHash({ columns, own }: Carried, relation?: string): string {
+function contentHash({ columns, own }: Pick<Carried, 'columns' | 'own'>, relation?: string): string {
   const left = relation === undefined ? '' : `${relation}.`;
   const content = columns.filter(({ name }) => !own.includes(name) && name !== REJECTED.name);
   return `hash(${content.map(({ name }) => `${left}${identifier(name)}`).join(', ')})`;
@@ -198,6 +226,6 @@ const ownHash = ({ own }: Carried): string =>
   own.length === 0 ? '0' : `hash(${own.map(identifier).join(', ')})`;
 
 function rebuiltRows(context: MergeContext, { table: { name, partition } }: Carried): string {
-  const relation = globRelation(context.target, name, partition !== undefined);
+  const relation = writtenRelation(context.target, name, partition !== undefined);
   return partition === undefined ? relation : `(select *, ${PARTITION_OF_PATH} from ${relation})`;
 }

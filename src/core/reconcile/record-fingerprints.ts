@@ -25,7 +25,8 @@ export async function recordFingerprints(
 ): Promise<NonNullable<Manifest['fingerprints']>> {
   const { connection, base, target, passes } = context;
   await connection.run(`update run.facts set is_carried = ${isCarried}`);
-  for (const table of ['inspections', 'history_reports', 'vehicles']) await bindNext(context, table);
+  // A carry over may have written lots again, as other files than those that were bound.
+  for (const table of ['inspections', 'history_reports', 'lots', 'vehicles']) await bindNext(context, table);
   const loaded = new Fingerprints();
   for (const prints of passes.flatMap((pass) => pass.prints)) loaded.addAll(prints);
   const added = loaded.sorted().without(await vehicleIds(connection, ruleOf('unsettled_vehicles').sql));

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { makeFolder, writeNew } from '../../base/config/owned.js';
 import { identifier, literal, rows, sameKey, scalar } from '../../base/duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import { filesRelation, globRelation } from '../lake/files.js';
+import { filesRelation, writtenRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { RECEIPT_BITS } from '../load/batch.js';
@@ -126,7 +126,7 @@ async function bindRun({ connection, stage, passes, ...run }: MergeContext): Pro
   const blocks = unchanged.map(([seq, ids]) => ids.map((id) => `${id},${seq}\n`).join(''));
   writeNew(file, blocks.join(''));
   await connection.run(
-    `create view run.unchanged_records as select vehicle_id, seq << ${RECEIPT_BITS} as seq from read_csv(${literal(file)}, auto_detect = false, columns = {vehicle_id: 'BIGINT', seq: 'BIGINT'})`,
+    `create view run.unchanged_records as select vehicle_id, seq << ${RECEIPT_BITS} as seq from read_csv(${literal(file)}, auto_detect = false, hive_partitioning = false, columns = {vehicle_id: 'BIGINT', seq: 'BIGINT'})`,
   );
   const rejects = isStaged(stage, 'rejects')
     ? `from ${rejectsRelation(stage, run.mostRecordBytes)}`
@@ -306,7 +306,7 @@ export async function oncePerKey(
 /** Binds a table of the snapshot that is being written, once it is complete. */
 export async function bindNext({ connection, schemas, target }: MergeContext, table: string): Promise<void> {
   const isPartitioned = schemas.get(table)?.table.partition !== undefined;
-  const written = globRelation(target, table, isPartitioned);
+  const written = writtenRelation(target, table, isPartitioned);
   await connection.run(`create or replace view next.${table} as from ${written}`);
 }
 

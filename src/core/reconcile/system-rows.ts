@@ -46,7 +46,10 @@ export async function writeRejects(context: MergeContext, landed: ReadonlySet<st
   let linked = 0;
   for (const { path } of earlierFiles(context, 'rejects')) {
     const from = join(base?.folder ?? '', path);
-    const passes = await rows(connection, `select distinct pass_id from read_parquet(${literal(from)})`);
+    const passes = await rows(
+      connection,
+      `select distinct pass_id from read_parquet(${literal(from)}, hive_partitioning = false)`,
+    );
     if (!passes.some(({ pass_id }) => landed.has(String(pass_id)))) continue;
     linkFile(from, join(target, path));
     linked++;

@@ -6,7 +6,7 @@ import { rows } from '../../base/duck/session.js';
 import type { Source, WalkResult } from '../extract/page-sink.js';
 import { walkScroll } from '../extract/scroll.js';
 import { walk } from '../extract/walk.js';
-import { globRelation } from '../lake/files.js';
+import { tableRelation } from '../lake/files.js';
 import { indexAbove } from '../land/fingerprints.js';
 import type { Comparison } from '../land/fresh-records.js';
 import { landedHashes } from '../land/group.js';
@@ -48,7 +48,7 @@ export interface Lists {
  */
 export async function* extract(job: Job, pass: Pass, requested: Lists): AsyncGenerator<LandedPage> {
   yield* landedPages(job, pass);
-  if (pass.record.state === 'sealed') changePass(pass.folder, { run_id: job.runId });
+  if (pass.record.state === 'sealed') changePass(pass.folder, { run_id: job.runId, sequence: job.sequence });
   else {
     const report = progressOf(job, pass);
     const isOneList = requested.lists.length === 1;
@@ -94,7 +94,7 @@ async function* walkLists(
   await watchSources(job, pass, sourcesOf(walked));
   killPoint('extract.list-walked');
   await syncPass(pass.folder);
-  endPass(pass, { ...endOf(pass, walked), run_id: job.runId }, job.now());
+  endPass(pass, { ...endOf(pass, walked), run_id: job.runId, sequence: job.sequence }, job.now());
   killPoint('land.pass-sealed');
 }
 
@@ -218,12 +218,12 @@ async function knownVehicles(
   job: Job,
   source: number | undefined,
 ): Promise<((low: number, high: number) => boolean) | undefined> {
-  const snapshot = job.base?.folder;
-  if (snapshot === undefined) return undefined;
+  const { base } = job;
+  if (base === undefined) return undefined;
   const known =
     source === undefined
-      ? `${globRelation(snapshot, 'vehicles', false)} where not archived`
-      : `${globRelation(snapshot, 'lots', true)} where not archived and domain_id = ${source}`;
+      ? `${tableRelation(base, 'vehicles')} where not archived`
+      : `${tableRelation(base, 'lots')} where not archived and domain_id = ${source}`;
   const ids = await vehicleIds(job.session.connection, `select distinct vehicle_id from ${known}`);
   return (low, high) => (ids[indexAbove(ids, low)] ?? high) < high;
 }
@@ -233,12 +233,12 @@ async function knownVehicles(
  * source in the lake. Vehicles come without the lots of a refused source, as if the lots had left.
  */
 async function hiddenSources(job: Job, among: readonly number[] | null): Promise<number[]> {
-  const snapshot = job.base?.folder;
-  if (snapshot === undefined) return [];
+  const { base } = job;
+  if (base === undefined) return [];
   const candidates = among ?? Object.keys(enumerations.domain);
   const listed = await rows(
     job.session.connection,
-    `select distinct domain_id from ${globRelation(snapshot, 'lots', true)}
+    `select distinct domain_id from ${tableRelation(base, 'lots')}
     where not archived and domain_id in (${candidates.join(', ')}) order by domain_id`,
   );
   const hidden: number[] = [];

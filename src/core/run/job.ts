@@ -7,7 +7,7 @@ import { makeFolder, remove } from '../../base/config/owned.js';
 import { redacted } from '../../base/config/redact.js';
 import { openSession, type Session } from '../../base/duck/session.js';
 import { type Client, openClient } from '../extract/client.js';
-import { assertLink, type BaseState, findBase, recordedIds } from '../lake/base.js';
+import { assertLink, type BaseState, findBase, nextSequence, recordedIds } from '../lake/base.js';
 import type { IdRecords } from '../lake/field-ids.js';
 import { assertMemory } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
@@ -80,6 +80,8 @@ export interface Job extends JobOptions {
   readonly own: OwnModels;
   readonly pipeline: string;
   readonly runId: string;
+  /** Place of the run in the order of the lake; that of its snapshot and of the passes that it uses. */
+  readonly sequence: number;
   readonly startedAt: Date;
   readonly layout: Layout;
   readonly session: Session;
@@ -134,6 +136,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   killPoint('job.locked');
   const began = currentSnapshot(layout);
   const runId = newId(now());
+  const sequence = nextSequence(layout);
   const recorder = openRecorder({ ...options, now, pipeline, runId, token: lock.token, lakeId: lock.lakeId });
   clock.whenKnown((_, late) => recorder.shift(late));
   const folder = join(layout.work, runId);
@@ -185,6 +188,7 @@ export async function runJob<T extends { readonly published: boolean }>(
       reporter,
       pipeline,
       runId,
+      sequence,
       get startedAt() {
         return new Date(recorder.record.started_at);
       },

@@ -1,5 +1,5 @@
 import { driftIn } from '../lake/drift.js';
-import { globRelation } from '../lake/files.js';
+import { tableRelation } from '../lake/files.js';
 import type { LandedPage } from '../land/page.js';
 import { type Pass, readPass } from '../land/pass.js';
 import type { DriftReport } from '../load/drift.js';
@@ -30,7 +30,7 @@ export async function load(job: Job, pass: Pass, pages: AsyncIterable<LandedPage
 /** Adds to unknown members the run that first reported each. */
 async function dated({ base, session }: Job, found: readonly DriftReport[]): Promise<readonly DatedDrift[]> {
   if (found.length === 0) return [];
-  const passes = base === undefined ? undefined : globRelation(base.folder, 'passes', false);
+  const passes = base === undefined ? undefined : tableRelation(base, 'passes');
   const known = passes === undefined ? [] : await driftIn(session.connection, passes);
   return found.map((member) => {
     const first = known.find(({ stream, path }) => stream === member.stream && path === member.path);

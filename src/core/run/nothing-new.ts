@@ -1,7 +1,7 @@
 import { jsonHash } from '../../base/config/json.js';
 import { literal, scalar } from '../../base/duck/session.js';
 import type { BaseState } from '../lake/base.js';
-import { globRelation } from '../lake/files.js';
+import { tableRelation } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { unresolvedRuns } from '../lake/run-records.js';
 import type { LoadedPass } from '../load/loader.js';
@@ -49,14 +49,11 @@ function isQuiet({ record: { kind, complete, records, request } }: LoadedPass): 
 }
 
 /** Whether there is an alarm about an incomplete pass of the last run of this pipeline. */
-async function hasUnprovenPass(
-  { session, pipeline }: Job,
-  { folder, manifest }: BaseState,
-): Promise<boolean> {
-  if (manifest.marts.data_health === undefined) return false;
+async function hasUnprovenPass({ session, pipeline }: Job, base: BaseState): Promise<boolean> {
+  if (base.manifest.marts.data_health === undefined) return false;
   const alarms = await scalar(
     session.connection,
-    `select count(*) from ${globRelation(folder, 'data_health', false)}
+    `select count(*) from ${tableRelation(base, 'data_health')}
     where is_current and is_alarm and metric = 'incomplete_passes' and pipeline = ${literal(pipeline)}`,
   );
   return alarms > 0;

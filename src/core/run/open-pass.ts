@@ -3,7 +3,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { remove } from '../../base/config/owned.js';
 import { counted } from '../../base/config/printable.js';
 import { rows } from '../../base/duck/session.js';
-import { globRelation } from '../lake/files.js';
+import type { BaseState } from '../lake/base.js';
+import { tableRelation } from '../lake/files.js';
 import { printsOfPage } from '../land/fingerprints.js';
 import { chooseForm, type KnownPass, lackingOf } from '../land/group.js';
 import {
@@ -11,6 +12,7 @@ import {
   damagedPages,
   endPass,
   findPasses,
+  hasOwnLedger,
   isWhole,
   listPasses,
   openPass,
@@ -61,18 +63,14 @@ export async function findOrOpen(
     !isFuture(job, pass.record) && ageOf(pass) < RESUME_HOURS * 3_600_000;
   // A wrong clock must not set a good pass aside.
   if (!left.every(isResumable)) await askTime(job);
-  const starts = [
-    ...passes
-      .filter(({ record }) => record.kind === 'full' && record.published && !isFuture(job, record))
-      .map(({ record }) => record.started_at),
-    // An unreadable pass may have been published, so it is left alone.
-    ...unreadable.flatMap(({ pass_id }) => startIn(pass_id) ?? []),
-  ];
-  const newest = starts.sort().at(-1) ?? '';
+  const newest = passes.findLast(({ record }) => record.kind === 'full' && record.published)?.record.sequence;
+  // An unreadable pass may have been published since, so it is left alone. It does not tell its place.
+  const unread = unreadable.flatMap(({ pass_id }) => startIn(pass_id) ?? []).sort();
   let found: Pass | undefined;
   for (const pass of left.reverse()) {
     // A later full pass covers this one. Reconcile keeps what later windows and lookups saw.
-    const isNewest = pass.record.started_at > newest;
+    const { sequence, started_at } = pass.record;
+    const isNewest = (newest === undefined || sequence > newest) && started_at > (unread.at(-1) ?? '');
     const isSame = isSameRequest(pass.record, query, job.now());
     let reason = isFuture(job, pass.record)
       ? fromFuture(pass)
@@ -93,7 +91,16 @@ export async function findOrOpen(
   if (found === undefined) {
     const origin = job.config.origin ?? null;
     const form = stream === 'cars' && kind === 'full' ? await formOf(job, passes) : {};
-    return open(job, { stream, run_id: job.runId, origin, kind, request: query, contract, ...form });
+    return open(job, {
+      stream,
+      run_id: job.runId,
+      sequence: job.sequence,
+      origin,
+      kind,
+      request: query,
+      contract,
+      ...form,
+    });
   }
   job.reporter.step('resume', `pass ${found.record.pass_id} of ${stream} with ${found.pages.length} pages`);
   return found;
@@ -106,20 +113,22 @@ const undamaged = (passes: readonly Pass[]): Pass[] =>
 /** Whether a new full pass over `/cars` is a keyframe or a delta, and what it builds on. */
 async function formOf({ base, session, config, now }: Job, passes: readonly Pass[]): Promise<PassForm> {
   const isComparable = knownRecords(base).ids.length > 0;
-  const known = base === undefined || !isComparable ? [] : await passesOf(session.connection, base.folder);
+  const known = base === undefined || !isComparable ? [] : await passesOf(session.connection, base);
   return chooseForm({ passes, known, isComparable, keyframeDays: config.keyframeDays, now: now() });
 }
 
-/** The passes over `/cars` with records that a snapshot was made from. */
-async function passesOf(connection: DuckDBConnection, snapshot: string): Promise<KnownPass[]> {
+/** The passes over `/cars` with records that a snapshot was made from; none if it does not know their order. */
+async function passesOf(connection: DuckDBConnection, base: BaseState): Promise<KnownPass[]> {
+  const { columns = [] } = base.manifest.tables.passes ?? {};
+  if (!columns.some(({ name }) => name === 'sequence')) return [];
   const found = await rows(
     connection,
-    `select pass_id, epoch_ms(started_at) as started from ${globRelation(snapshot, 'passes', false)}
+    `select pass_id, sequence from ${tableRelation(base, 'passes')}
      where stream = 'cars' and state = 'sealed' and records > 0`,
   );
-  return found.map(({ pass_id, started }) => ({
+  return found.map(({ pass_id, sequence }) => ({
     pass_id: String(pass_id),
-    started_at: new Date(Number(started)).toISOString(),
+    sequence: Number(sequence ?? 0),
   }));
 }
 
@@ -153,9 +162,11 @@ function open(job: Job, request: PassRequest): Pass {
 /**
  * Removes pages of a pass that are damaged, and those of a delta that leave out a record that the lake no longer has: a run
  * in between has brought another. Opens a sealed pass again if it then lacks pages. Returns undefined if the missing pages
- * cannot be requested any more: a sealed window has moved on, and a scroll only goes forward.
+ * cannot be requested any more: a sealed window has moved on, and a scroll only goes forward. So it does if the ledger names the pages of
+ * another pass.
  */
 async function withoutDamage(job: Job, pass: Pass): Promise<Pass | undefined> {
+  if (!hasOwnLedger(pass)) return undefined;
   for (const { path, changed } of await damagedPages(pass, job.signal)) {
     job.reporter.warn(`${changed} is not as it was landed: ${path} is removed, and its page asked for again`);
     remove(path);

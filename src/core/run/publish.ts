@@ -65,6 +65,7 @@ export async function publish(job: Job, state: State, marts: Marts): Promise<Run
   const manifest = {
     snapshot_id: job.runId,
     run_id: job.runId,
+    sequence: job.sequence,
     pipeline: job.pipeline,
     created_at: job.now().toISOString(),
     origin: passes.find(({ record }) => record.origin !== null)?.record.origin ?? knownOrigin(job),

@@ -145,9 +145,7 @@ export async function mergeNight(
 /** Writes the rows of the loaded passes, and of abandoned ones that the base does not have. */
 async function writePasses(job: Job, context: MergeContext): Promise<void> {
   const { connection, base, passes: loaded } = context;
-  const known = new Set(
-    base === undefined ? [] : await readIds(connection, base.folder, 'passes', 'pass_id'),
-  );
+  const known = new Set(base === undefined ? [] : await readIds(connection, base, 'passes', 'pass_id'));
   const abandoned = listPasses(job.layout.landing).filter(
     ({ record }) => record.state === 'abandoned' && !known.has(record.pass_id),
   );

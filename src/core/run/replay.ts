@@ -6,16 +6,23 @@ import { literals, rows } from '../../base/duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { currentSnapshot } from '../lake/layout.js';
 import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
-import { listSnapshots } from '../lake/snapshots.js';
+import type { Problem } from '../lake/presence.js';
+import { listSnapshots, olderThan } from '../lake/snapshots.js';
 import { systemTables } from '../lake/tables.js';
-import { type Problem, verifyFiles } from '../lake/verify.js';
+import { verifyFiles } from '../lake/verify.js';
 import { brokenDeltas, checkPages, noteDamage } from '../land/group.js';
 import type { LandedPage } from '../land/page.js';
-import { findPasses, isWhole, leftOutOf, type Pass, type UnreadablePass } from '../land/pass.js';
+import {
+  findPasses,
+  inMergedOrder,
+  isWhole,
+  leftOutOf,
+  type Pass,
+  type UnreadablePass,
+} from '../land/pass.js';
 import type { LoadedPass } from '../load/loader.js';
 import { describeSnapshot } from '../publish/snapshot.js';
 import { recordFingerprints } from '../reconcile/record-fingerprints.js';
-import { isFuture } from './clock.js';
 import type { Job } from './job.js';
 import { landedPages, progressOf } from './landed-pages.js';
 import { load } from './load.js';
@@ -84,21 +91,21 @@ function leaveOut(
 }
 
 /**
- * Sealed passes by the run that used them, in the order in which the runs merged them: a run may go on with a pass that began
- * before another run merged its own.
+ * Sealed passes by the run that used them, in the order in which the runs merged them, whatever clocks said: a run may go on with
+ * a pass that began before another run merged its own.
  */
 function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
   const byRun = new Map<string, Pass[]>();
   for (const pass of replayable(job, known))
     byRun.set(pass.record.run_id, [...(byRun.get(pass.record.run_id) ?? []), pass]);
-  const ended = (passes: readonly Pass[]): string =>
-    passes
-      .map(({ record }) => record.ended_at ?? record.started_at)
-      .sort()
-      .at(-1) ?? '';
+  // The last pass of a run says when the run merged all of its own.
   return [...byRun]
-    .map(([runId, passes]) => ({ runId, passes }))
-    .sort((a, b) => (ended(a.passes) < ended(b.passes) ? -1 : 1));
+    .flatMap(([runId, passes]) => {
+      const last = passes.toSorted(inMergedOrder).at(-1);
+      return last === undefined ? [] : { last, night: { runId, passes } };
+    })
+    .sort((a, b) => inMergedOrder(a.last, b.last))
+    .map(({ night }) => night);
 }
 
 /** The passes from which the lake is made again. */
@@ -107,16 +114,9 @@ function replayable(job: Job, known: ReadonlySet<string> | undefined): Pass[] {
   const { passes, unreadable } = findPasses(job.layout.landing);
   for (const pass of unreadable) leaveOut(job, pass, known);
   for (const pass of passes) {
-    const { state, published, pass_id, pages, started_at } = pass.record;
+    const { state, published, pass_id, pages } = pass.record;
     // The lake was not made from a night that was never published.
     if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
-    // A start that follows the clock of the service is right, so that it is this machine that is behind.
-    if (pass.record.clock_ahead === null && isFuture(job, pass.record)) {
-      job.reporter.warn(
-        `${pass.folder} is set aside: it began in the future (${started_at}), by a clock that was wrong; what the published snapshot knows of it is carried over`,
-      );
-      continue;
-    }
     if (!isWhole(pass))
       throw new LotlakeError('LAND_FAILED', `${pass.folder} has ${pass.pages.length} of its ${pages} pages`, {
         hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
@@ -205,6 +205,7 @@ export async function sealNight(job: Job, { context }: MergedNight): Promise<Bas
   const facts = {
     run_id: runId,
     snapshot_id: runId,
+    sequence: job.sequence,
     pipeline: 'rebuild',
     fingerprints,
     created_at: job.now().toISOString(),
@@ -221,8 +222,8 @@ export async function sealNight(job: Job, { context }: MergedNight): Promise<Bas
 
 /** A snapshot from which a rebuild carries rows over. */
 interface Carrier extends BaseState {
-  /** Whether all of its files are as they were written. */
-  readonly isSound: boolean;
+  /** Tables with files that are not as they were written. */
+  readonly damaged: ReadonlySet<string>;
 }
 
 /**
@@ -231,22 +232,22 @@ interface Carrier extends BaseState {
  */
 export async function findCarriers(job: Job): Promise<Carrier[]> {
   const current = currentSnapshot(job.layout);
-  const published = listSnapshots(job.layout).filter(
-    ({ id }) => current === undefined || id <= basename(current),
-  );
+  const snapshots = listSnapshots(job.layout);
+  const published = snapshots.filter(({ folder }) => folder === current);
+  const older = current === undefined ? snapshots : olderThan(snapshots, basename(current));
   const carriers: Carrier[] = [];
-  for (const { id, folder } of published.reverse()) {
+  for (const { id, folder } of [...older, ...published].reverse()) {
     const manifest = manifestOrDamage(folder);
     if (manifest instanceof LotlakeError) {
       job.reporter.warn(`nothing is carried over from snapshot ${id}: ${manifest.message}`);
       continue;
     }
     const lost = await lostFiles(job, folder, manifest);
-    const isSound = lost.length === 0;
     // After a damaged snapshot, look for a sound one.
-    if (carriers.length > 0 && !isSound) continue;
-    carriers.push({ folder, manifest: withoutFiles(manifest, lost), isSound });
-    if (isSound) return carriers;
+    if (carriers.length > 0 && lost.length > 0) continue;
+    const damaged = new Set(lost.map(({ table }) => table));
+    carriers.push({ folder, manifest: withoutFiles(manifest, lost), damaged });
+    if (lost.length === 0) return carriers;
     job.reporter.warn(describeLost(id, lost));
   }
   return carriers;

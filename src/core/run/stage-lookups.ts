@@ -64,7 +64,7 @@ async function* lookUp(job: Job, pass: Pass, lookups: readonly Lookup[]): AsyncG
   }
   await syncPass(pass.folder);
   const end = { state: 'sealed', complete: false, reason: 'lookups', total: null } as const;
-  endPass(pass, { ...end, run_id: job.runId }, job.now());
+  endPass(pass, { ...end, run_id: job.runId, sequence: job.sequence }, job.now());
 }
 
 /** The outcome of a lookup that failed. Rethrows an error that is not about this vehicle. */
