@@ -106,7 +106,7 @@ describe(`${cases.length} answers that hold the key or escape codes`, () => {
     const server = createServer((request, response) => {
       const url = new URL(request.url ?? '/', 'http://127.0.0.1');
       if (processes.length === 0) processes.push(commandLines());
-      if (url.pathname !== '/api/cars') return void response.writeHead(404).end('{}');
+      if (url.pathname !== '/api/cars') return void response.writeHead(404).end('{"message":"not here"}');
       const page = Number(url.searchParams.get('page') ?? 1);
       // A request for the totals alone, which lands nothing.
       const isProbe = url.searchParams.get('per_page') === '1';
