@@ -74,7 +74,6 @@ type FailureCode = keyof typeof failures;
 export class ServiceError extends LotlakeError {
   override readonly name = 'ServiceError';
   readonly status: number | undefined;
-  readonly retryAfter: number | undefined;
 
   constructor(code: FailureCode, { url, status, type, detail = '', retryAfter, cause }: AnswerFacts) {
     const { what, ...facts }: Failure = failures[code];
@@ -82,9 +81,8 @@ export class ServiceError extends LotlakeError {
     const [number, why] = [shown === '' ? '' : ` (${shown})`, detail === '' ? '' : `: ${detail}`];
     const foreign = code === 'SERVICE_FOREIGN' && status !== undefined ? FOREIGN_HINTS[status] : undefined;
     const hint = code === 'SERVICE_RATE_LIMITED' ? hintFor(retryAfter) : (foreign ?? facts.hint);
-    super(code, `${what}${number} from GET ${url}${why}`, { ...facts, hint, cause });
+    super(code, `${what}${number} from GET ${url}${why}`, { ...facts, hint, retryAfter, cause });
     this.status = status;
-    this.retryAfter = retryAfter;
   }
 }
 
