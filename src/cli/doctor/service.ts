@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../base/config/config.js';
 import { causesOf, codeOf, LotlakeError } from '../../base/config/lotlake-error.js';
+import { LEAST_PART } from '../../base/config/redact.js';
 import { sources } from '../../base/config/settings.js';
 import {
   type Answer,
@@ -138,7 +139,11 @@ export function checkClock({ clocks: { ahead, isUnsure } }: Reached): Finding {
 export function checkKey(reached: Reached): Finding<Reached> {
   const { error } = reached;
   if (error !== undefined && !isFailure(error, 'SERVICE_BAD_REQUEST')) throw error;
-  return { text: 'the service accepts the key', value: reached };
+  const text = 'the service accepts the key';
+  const { apiKey = '' } = reached.config;
+  if (apiKey.length >= LEAST_PART) return { text, value: reached };
+  const hint = `it has less than ${LEAST_PART} characters, so it is hidden only where it stands alone or behind its name; ask for a longer one`;
+  return { text, hint, value: reached };
 }
 
 /** Checks which sources the key has, and whether its plan allows the page size. */

@@ -56,9 +56,7 @@ function filled(text: string): string {
     .replaceAll('{HEX}', () => Buffer.from(KEY).toString('hex').toUpperCase())
     .replaceAll('{escaped}', () => KEY.replaceAll(/./g, unicode))
     .replaceAll('{mixed}', () => json(KEY).replaceAll(/[A-Z]/g, unicode))
-    .replaceAll('{percent}', () =>
-      KEY.replaceAll(/./g, (each) => `%${unicode(each).slice(4).toLowerCase()}`),
-    )
+    .replaceAll('{percent}', () => KEY.replaceAll(/./g, (each) => `%${unicode(each).slice(4).toLowerCase()}`))
     .replaceAll('{part}', () => json(PART));
 }
 
