@@ -10,7 +10,7 @@ const LEAST = 10;
  * Seconds by which a clock is ahead of the service's, by the `Date` of an answer, and its `Age` if a cache gave the answer
  * (RFC 9110). Undefined if the answer has no `Date`.
  */
-export function secondsAhead({ date, age }: IncomingHttpHeaders, now: Date): number | undefined {
+function secondsAhead({ date, age }: IncomingHttpHeaders, now: Date): number | undefined {
   const theirs = Date.parse(String(date));
   if (Number.isNaN(theirs)) return undefined;
   const seconds = Math.round((now.getTime() - theirs) / 1000 - (Number(age) || 0));
