@@ -133,6 +133,11 @@ function disguisesOf(key: string) {
     })),
     { name: 'base64, escaped for JSON', disguise: bytes.toString('base64').replaceAll('/', '\\/'), left: 7 },
     { name: 'base64 in an address', disguise: encodeURIComponent(bytes.toString('base64')), left: 9 },
+    {
+      name: 'base64 in an address in lower case',
+      disguise: encodeURIComponent(bytes.toString('base64')).replaceAll(/%../g, (each) => each.toLowerCase()),
+      left: 9,
+    },
     { name: 'hexadecimal digits', disguise: bytes.toString('hex'), left: 0 },
     { name: 'hexadecimal digits in upper case', disguise: bytes.toString('hex').toUpperCase(), left: 0 },
     { name: 'every character escaped', disguise: each((_, code) => `\\u00${hex(code)}`), left: 0 },

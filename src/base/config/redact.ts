@@ -18,6 +18,8 @@ interface Search {
   readonly parts: (bytes: Uint8Array) => Span[];
   /** Characters of the keys, whose escapes are decoded. */
   readonly characters: ReadonlySet<number>;
+  /** Bytes around an escape that may belong to the same key. */
+  readonly reach: number;
   /** Bytes of the longest form of a key. */
   readonly longest: number;
   /** Keys that are too short to be told from other texts by themselves. */
@@ -47,8 +49,13 @@ function searchFor(keys: readonly string[]): Search {
   return {
     whole: findAny(forms),
     parts: findAny(forms.flatMap(partsOf)),
-    characters: new Set(Buffer.from(`${long.join('')}${long.length === 0 ? '' : '+/'}`, 'latin1')),
-    longest: Math.max(NAME * 2, ...forms.map(({ length }) => length * MOST_ESCAPED)),
+    characters: new Set(Buffer.from(long.join(''), 'latin1')),
+    reach: Math.max(0, ...long.map(({ length }) => length * MOST_ESCAPED)),
+    longest: Math.max(
+      NAME * 2,
+      ...forms.map(({ length }) => length),
+      ...long.map(({ length }) => length * MOST_ESCAPED),
+    ),
     short:
       either === ''
         ? undefined
@@ -68,7 +75,12 @@ function formsOf(key: string): string[] {
   const hex = Buffer.from(key).toString('hex');
   const base64 = [0, 1, 2].flatMap((before) => base64Of(key, before));
   const forms = [key, json, hex, hex.toUpperCase(), ...base64];
-  return [...new Set(forms.flatMap((form) => [form, form.replaceAll('/', '\\/'), encodeURIComponent(form)]))];
+  const written = forms.flatMap((form) => {
+    const address = encodeURIComponent(form);
+    const lower = address.replaceAll(/%../g, (escaped) => escaped.toLowerCase());
+    return [form, form.replaceAll('/', '\\/'), address, lower];
+  });
+  return [...new Set(written)];
 }
 
 /**
@@ -86,8 +98,8 @@ const partsOf = (form: string): string[] =>
   Array.from({ length: form.length - LEAST_PART + 1 }, (_, i) => form.slice(i, i + LEAST_PART));
 
 /** Where a search finds something in bytes, as they are or without escapes. */
-function spansIn(bytes: Buffer, find: Search['whole'], { characters, longest }: Search): Span[] {
-  const decoded = escapedParts(bytes, characters, longest).flatMap((part) => {
+function spansIn(bytes: Buffer, find: Search['whole'], { characters, reach }: Search): Span[] {
+  const decoded = escapedParts(bytes, characters, reach).flatMap((part) => {
     const { bytes: plain, places } = decode(bytes, part);
     return find(plain).map(({ begin, end }) => ({ begin: places[begin] ?? 0, end: places[end] ?? 0 }));
   });
