@@ -16,21 +16,23 @@ export interface Decoded {
 
 /**
  * The parts of bytes around each escape of one of these characters (`\u0041`, `%41`). A mixture of plain and escaped
- * characters that has no such escape is plain.
+ * characters that has no such escape is plain. In addresses only letters and digits count, which nobody has to escape:
+ * `%2F` stands in many of them.
  * @param reach bytes before and behind an escape that belong to its part
  */
 export function escapedParts(bytes: Buffer, characters: ReadonlySet<number>, reach: number): Span[] {
+  const letters = new Set([...characters].filter((code) => /\w/.test(String.fromCharCode(code))));
   const parts: { begin: number; end: number }[] = [];
   /** Adds the part around an escape; one that touches the last is joined to it at once, since a body may have many. */
-  const add = (at: number, digits: number): void => {
-    if (!characters.has(hexAt(bytes, at + digits) ?? -1)) return;
+  const add = (at: number, digits: number, counting: ReadonlySet<number>): void => {
+    if (!counting.has(hexAt(bytes, at + digits) ?? -1)) return;
     const [begin, end] = [Math.max(0, at - reach), Math.min(bytes.length, at + reach)];
     const last = parts.at(-1);
     if (last !== undefined && begin >= last.begin && begin <= last.end) last.end = Math.max(last.end, end);
     else parts.push({ begin, end });
   };
-  for (let at = bytes.indexOf('\\u00'); at >= 0; at = bytes.indexOf('\\u00', at + 4)) add(at, 4);
-  for (let at = bytes.indexOf(PERCENT); at >= 0; at = bytes.indexOf(PERCENT, at + 1)) add(at, 1);
+  for (let at = bytes.indexOf('\\u00'); at >= 0; at = bytes.indexOf('\\u00', at + 4)) add(at, 4, characters);
+  for (let at = bytes.indexOf(PERCENT); at >= 0; at = bytes.indexOf(PERCENT, at + 1)) add(at, 1, letters);
   return merged(parts);
 }
 

@@ -75,13 +75,26 @@ function formsOf(key: string): string[] {
   const hex = Buffer.from(key).toString('hex');
   const base64 = [0, 1, 2].flatMap((before) => base64Of(key, before));
   const forms = [key, json, hex, hex.toUpperCase(), ...base64];
-  const written = forms.flatMap((form) => {
-    const address = encodeURIComponent(form);
-    const lower = address.replaceAll(/%../g, (escaped) => escaped.toLowerCase());
-    return [form, form.replaceAll('/', '\\/'), address, lower];
-  });
-  return [...new Set(written)];
+  return [...new Set(forms.flatMap((form) => [form, form.replaceAll('/', '\\/'), ...inAddress(form)]))];
 }
+
+/** Characters of a key of which some programs escape one in an address and others another. */
+const MOST_CHOSEN = 4;
+
+/** A form as parts of an address write it: with each choice of escaped characters, in upper and lower case. */
+function inAddress(form: string): string[] {
+  const chosen = [...new Set(form.match(/[^\w.~-]/g))].slice(0, MOST_CHOSEN);
+  const all = encodeURIComponent(form);
+  const choices = Array.from({ length: 2 ** chosen.length }, (_, choice) =>
+    chosen
+      .filter((_, place) => (choice >> place) % 2 === 1)
+      .reduce((text, each) => text.replaceAll(each, hexEscape(each)), form.replaceAll('%', '%25')),
+  );
+  return [all, ...choices].flatMap((text) => [text, text.replaceAll(/%../g, (each) => each.toLowerCase())]);
+}
+
+const hexEscape = (character: string): string =>
+  `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 
 /**
  * The characters of base64 that a key alone decides, if so many bytes stand before it, in the common alphabet and in that of

@@ -187,7 +187,7 @@ export function urlOf(base: URL, path: string, query: Query): URL {
 const JSON_BEGINS = /^(?:\ufeff|\s)*(?:["{[\-0-9]|true|false|null|$)/;
 
 /** Bytes that no text has. */
-const BINARY = /[\u0000-\u0008\u000e-\u001f\ufffd]/;
+const BINARY = /[\u0000\ufffd]/;
 
 /** Bytes of an answer that show what it is. */
 const MOST_PEEKED = 64;
