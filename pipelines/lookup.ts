@@ -5,7 +5,7 @@ import { model } from '../src/core/run/model.js';
 import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
 import { reconcile } from '../src/core/run/reconcile.js';
 import { type Lookup, stageLookups } from '../src/core/run/stage-lookups.js';
-import { errorFromAnswer } from '../src/core/service/errors.js';
+import { ServiceError } from '../src/core/service/errors.js';
 
 /**
  * Looks up one vehicle and adds it to the lake. That does not count as a pass over the feed. A lookup that fails leaves
@@ -29,6 +29,8 @@ export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResu
 }
 
 function lookupError({ request }: Lookup, answer: 'missing' | 'refused'): Error {
-  const status = answer === 'missing' ? 404 : 401;
-  return errorFromAnswer({ url: request.path, detail: 'nothing was saved', status });
+  const facts = { url: request.path, detail: 'nothing was saved' };
+  return answer === 'missing'
+    ? new ServiceError('SERVICE_NOT_FOUND', { ...facts, status: 404 })
+    : new ServiceError('SERVICE_SOURCE_REFUSED', { ...facts, status: 401 });
 }

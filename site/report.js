@@ -35,9 +35,12 @@ function filter(table, text, status) {
   status.textContent = shown === rows.length ? '' : `${shown} of ${rows.length} rows`;
 }
 
+const FORMULA =
+  /^'*(?:[\t\r]|[\s\u0000-\u001f\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b\u2212])/;
+
 /** As src/ask/query/csv.ts writes a text: a formula gets an apostrophe, a plain number does not. */
 function field(text) {
-  const isFormula = /^'*[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
+  const isFormula = FORMULA.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
   const safe = isFormula ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -8,6 +8,7 @@ import type { DoctorContext } from '../../src/cli/doctor/local.js';
 import { placeOf, takeLock } from '../../src/core/lake/lock.js';
 import type { Manifest } from '../../src/core/lake/manifest.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { serve } from '../extract/support.js';
 import { makeSnapshot } from '../mirror/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { effectsIn } from './support.js';
@@ -247,6 +248,51 @@ describe('lotlake doctor', () => {
     expect(first?.hint ?? '').not.toBe('');
     expect(error?.code).toBe(lines.find(({ status }) => status === 'failed')?.code);
     if (typeof lock === 'object' && lock !== null) Reflect.get(lock, 'release')();
+  });
+
+  it('tells a refused key at once, also if a proxy says so in a page of its own', async () => {
+    const server = await serve((_, response) =>
+      response.writeHead(403, { 'content-type': 'text/html' }).end('<h1>Forbidden</h1>'),
+    );
+    const { effects } = await effectsOf({ env: { LOTLAKE_BASE_URL: server.url } });
+    const began = performance.now();
+    const { lines } = await diagnose({ ...MEANS, effects });
+    await server.close();
+    expect(performance.now() - began).toBeLessThan(10_000);
+    const failed = lines.find(({ status }) => status === 'failed');
+    expect(failed).toMatchObject({ check: 'key', code: 'SERVICE_FOREIGN' });
+    expect(failed?.text).toContain('(403, text/html)');
+    expect(failed?.hint).toContain('LOTLAKE_API_KEY');
+  });
+
+  it('warns of a key that is too short to be hidden well', async () => {
+    const other = await startSandbox({ vehicles: 5, apiKey: 'mine' });
+    const { effects } = await effectsOf({
+      env: { LOTLAKE_BASE_URL: other.url, LOTLAKE_API_KEY: 'mine' },
+    });
+    const { lines } = await diagnose({ ...MEANS, effects });
+    await other.close();
+    expect(lines.find(({ check }) => check === 'key')).toMatchObject({
+      ...{ status: 'warning', hint: expect.stringContaining('less than 8 characters') },
+    });
+  });
+
+  it.each([
+    { what: 'once', times: 1, status: 'ok', text: /\b0 s ahead of|is 0 s/ },
+    { what: 'every time', times: 9, status: 'warning', text: /dated hours from one another/ },
+  ])('does not take an answer from a cache ($what) for a wrong clock', async ({ times, status, text }) => {
+    let answers = 0;
+    const server = await serve((_, response) => {
+      const isCached = answers++ < times;
+      const date = new Date(isCached ? Date.parse('2026-01-01') + answers * HOUR : Date.now());
+      response.writeHead(200, { date: date.toUTCString() }).end('{"data":[],"links":{"next":null}}');
+    });
+    const { effects } = await effectsOf({ env: { LOTLAKE_BASE_URL: server.url } });
+    const { lines } = await diagnose({ ...MEANS, effects });
+    await server.close();
+    expect(lines.find(({ check }) => check === 'clock')).toMatchObject({
+      ...{ status, text: expect.stringMatching(text) },
+    });
   });
 
   it('is documented with each of these set-ups', () => {

@@ -8,12 +8,24 @@ import { exportTo, type HandMade, handMadeLake } from '../query/support.js';
 /** A cell as it stands in a workbook: its type, its format and its text. */
 type Cell = Readonly<Record<'type' | 'format' | 'text', string>>;
 
-/** The rows of each sheet of a workbook, by the name of its part. */
-async function sheetsOf(path: string): Promise<Map<string, Cell[][]>> {
+/** A character that no XML 1.0 document may have (its production Char). */
+const NO_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+/** The texts of the parts of a workbook, by name. Each holds only what XML allows. */
+async function partsOf(path: string): Promise<Map<string, string>> {
   const zip = await yauzl.openPromise(path);
   const parts = new Map<string, string>();
-  for await (const entry of zip.eachEntry())
-    parts.set(entry.fileName, String(await buffer(await zip.openReadStreamPromise(entry))));
+  for await (const entry of zip.eachEntry()) {
+    const text = String(await buffer(await zip.openReadStreamPromise(entry)));
+    expect(text, entry.fileName).not.toMatch(NO_XML);
+    parts.set(entry.fileName, text);
+  }
+  return parts;
+}
+
+/** The rows of each sheet of a workbook, by the name of its part. */
+async function sheetsOf(path: string): Promise<Map<string, Cell[][]>> {
+  const parts = await partsOf(path);
   const parse = (part: string) => new DOMParser().parseFromString(parts.get(part) ?? '', 'text/xml');
   const styles = parse('xl/styles.xml');
   const formats = new Map(
@@ -47,11 +59,25 @@ const VALUES = `
     date '1899-05-01' as too_early, timestamptz 'infinity' as never, ['a', 'b"'] as tags, cast(null as varchar) as nothing,
     'a' || chr(1) || '_x0041_ <&>' || chr(13) || chr(10) || ' Ünï 🚗' as ugly, repeat('é', 40000) as long_text`;
 
+/** Code points at the edges of what XML takes. */
+const STRANGE = [
+  ...[0x1, 0x8, 0xb, 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9f, 0xd7ff, 0xe000, 0xfdd0, 0xfeff, 0xfffd],
+  ...[0xfffe, 0xffff, 0x1fffe, 0x1ffff, 0x10ffff],
+];
+
+/** Those that XML forbids, as Excel escapes them. */
+const ESCAPED: Readonly<Record<string, string>> = {
+  ...{ 1: '_x0001_', 8: '_x0008_', 11: '_x000B_', 27: '_x001B_', 31: '_x001F_' },
+  ...{ 65534: '_xFFFE_', 65535: '_xFFFF_' },
+};
+
 let lake: HandMade;
 beforeAll(async () => {
   lake = await handMadeLake({
     lots: VALUES,
     prices: `select i as lot_id, 'text ' || i as note from range(5000) t(i)`,
+    states: `select 1::bigint as lot_id, code::varchar as code, 'a' || chr(code::integer) || 'b' as text,
+      [chr(code::integer)] as list, 'x' as "_x0041_b" from unnest([${STRANGE.join(', ')}]) t(code)`,
     titles: `select 1::bigint as lot_id, 'a' as note limit 0`,
   });
 });
@@ -83,6 +109,18 @@ describe('lotlake export --format xlsx', () => {
     });
     expect(Number(cells.sold_at?.text)).toBeCloseTo(serial('2026-11-18T16:40:03.230Z'), 8);
     expect(cells.long_text?.text).toBe(`${'é'.repeat(32_766)}…`);
+  });
+
+  it('stays readable whatever characters texts, lists and names of columns have', async () => {
+    const { at } = await exportTo(lake, { tables: ['states'], format: 'xlsx' });
+    const [sheet = []] = (await sheetsOf(at('data/states.xlsx'))).values();
+    const [head = [], ...rows] = sheet.map((row) => row.map(({ text }) => text));
+    expect(head).toEqual(['lot_id', 'code', 'text', 'list', '_x005F_x0041_b']);
+    const texts = Object.fromEntries(rows.map(([, code, text]) => [code, text]));
+    const kept = STRANGE.filter((code) => !(String(code) in ESCAPED));
+    for (const code of kept) expect(texts[code], String(code)).toBe(`a${String.fromCodePoint(code)}b`);
+    for (const [code, escaped] of Object.entries(ESCAPED)) expect(texts[code], code).toBe(`a${escaped}b`);
+    expect(rows.find(([, code]) => code === '65535')?.[3]).toBe('["_xFFFF_"]');
   });
 
   it('holds no formula, for a spreadsheet to compute', async () => {

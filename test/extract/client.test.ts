@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Answer, type Client, readJson, urlOf } from '../../src/core/extract/client.js';
 import { pageError } from '../../src/core/land/page.js';
@@ -81,12 +81,17 @@ describe('a request', () => {
   it('never follows a redirect, and never sends the key to its target', async () => {
     const other = await serve((_, response) => response.end(PAGE));
     onTestFinished(() => other.close());
-    for (const status of [301, 302, 307, 308]) {
+    for (const [status, code] of [
+      [301, 'SERVICE_UNEXPECTED'],
+      [302, 'SERVICE_FOREIGN'],
+      [307, 'SERVICE_FOREIGN'],
+      [308, 'SERVICE_UNEXPECTED'],
+    ] as const) {
       const { server, client } = await pair(
         (_, response) => response.writeHead(status, { location: `${other.url}/cars` }).end(),
         { retryBudget: 0 },
       );
-      expect(await failureOf(client)).toMatchObject({ code: 'SERVICE_UNEXPECTED', status });
+      expect(await failureOf(client)).toMatchObject({ code, status });
       expect(server.seen.length).toBe(1);
     }
     expect(other.seen).toEqual([]);
@@ -168,15 +173,21 @@ describe('an answer that is a failure', () => {
   );
 
   it('is retried only if it may pass', async () => {
-    const attempts = async (status: number): Promise<number> => {
+    const attempts = async (status: number, body = '{"message":"no"}'): Promise<number> => {
       const { server, client } = await pair((_, response, number) =>
-        response.writeHead(number < 3 ? status : 200).end(PAGE),
+        response.writeHead(number < 3 ? status : 200).end(number < 3 ? body : PAGE),
       );
       await client.get('/cars', {}, textOf).catch(() => undefined);
       return server.seen.length;
     };
-    expect(await Promise.all([400, 401, 403, 404].map(attempts))).toEqual([1, 1, 1, 1]);
-    expect(await Promise.all([429, 500, 502, 503].map(attempts))).toEqual([3, 3, 3, 3]);
+    expect(await Promise.all([400, 401, 403, 404].map((status) => attempts(status)))).toEqual([1, 1, 1, 1]);
+    const passing = [408, 421, 423, 425, 429, 499, 500, 502, 503, 520];
+    expect(await Promise.all(passing.map((status) => attempts(status)))).toEqual(passing.map(() => 3));
+    const foreign = [400, 401, 403, 404, 405, 407, 451, 511];
+    expect(await Promise.all(foreign.map((status) => attempts(status, '<html>')))).toEqual(
+      foreign.map(() => 3),
+    );
+    expect(await Promise.all([302, 303, 307].map((status) => attempts(status, '')))).toEqual([3, 3, 3]);
   });
 
   it('of status 429 carries the wait that the service asks for', async () => {
@@ -184,6 +195,87 @@ describe('an answer that is a failure', () => {
       retryBudget: 1,
     });
     expect(await failureOf(client)).toMatchObject({ retryAfter: 7000 });
+  });
+});
+
+describe('a good answer that is not JSON', () => {
+  it.each([
+    ['<!doctype html><title>Log in</title>', 'Log in'],
+    ['\n\n  <html>maintenance', '<html>maintenance'],
+    ['Service temporarily unavailable', 'Service temporarily unavailable'],
+    ['the site is down', 'the site is down'],
+  ])('is asked for again: %s', async (body, says) => {
+    const { server, client } = await pair((_, response, number) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end(number === 1 ? body : PAGE),
+    );
+    expect(await client.get('/cars', {}, readJson)).toEqual(JSON.parse(PAGE));
+    expect(server.seen.length).toBe(2);
+    const other = await pair((_, response) => response.setHeader('content-type', 'text/html').end(body), {
+      retryBudget: 0,
+    });
+    const error = await failureOf(other.client);
+    expect(error).toMatchObject({ code: 'SERVICE_FOREIGN', outcome: 'unavailable', retryable: true });
+    expect(error.message).toContain('(200, text/html)');
+    expect(error.message).toContain(says);
+  });
+
+  it('is read if a proxy has changed it', async () => {
+    const { client } = await pair((_, response) => response.writeHead(203).end(PAGE));
+    expect(await client.get('/cars', {}, textOf)).toBe(PAGE);
+  });
+
+  it('leads elsewhere for a moment, after the service has answered', async () => {
+    const { client } = await pair((_, response, number) =>
+      number === 2 ? response.writeHead(301, { location: '/login' }).end() : response.end(PAGE),
+    );
+    for (let request = 1; request <= 2; request++) expect(await client.get('/cars', {}, textOf)).toBe(PAGE);
+  });
+});
+
+/** Packs a text as `deflate` without the header of zlib, as some servers do. */
+const deflateRaw = (text: string | Buffer): Buffer => deflateRawSync(text);
+
+describe('an encoding that was not asked for', () => {
+  it.each<readonly [string, (text: string) => Buffer | string]>([
+    ['GZIP', gzipSync],
+    ['X-GZip', gzipSync],
+    ['gzip, gzip', (text) => gzipSync(gzipSync(text))],
+    ['br', brotliCompressSync],
+    ['BR', brotliCompressSync],
+    ['gzip, br', (text) => brotliCompressSync(gzipSync(text))],
+    ['br , gzip', (text) => gzipSync(brotliCompressSync(text))],
+    ['deflate', deflateSync],
+    ['Deflate', deflateRaw],
+    ['identity', String],
+    ['identity, gzip', gzipSync],
+    ['', gzipSync],
+    ['zstd', String],
+    ['compress', String],
+  ])('is decoded: %s', async (encoding, pack) => {
+    const { server, client } = await pair((_, response) =>
+      response.setHeader('content-encoding', encoding).end(pack(PAGE)),
+    );
+    expect(await client.get('/cars', {}, textOf)).toBe(PAGE);
+    expect(server.seen.length).toBe(1);
+  });
+
+  it.each([
+    ['compress', Buffer.from([0x1f, 0x9d, 0x90, 0x7b, 0x44, 0x88])],
+    ['zstd', Buffer.from('28b52ffd200100', 'hex')],
+    ['dcb', Buffer.from([0xff, 0x44, 0x43, 0x42, 1, 2, 3])],
+    ['br', Buffer.from(PAGE)],
+    ['deflate', Buffer.from([0x78, 0x9c, 1, 2, 3, 4])],
+    ['gzip', Buffer.concat([gzipSync(PAGE).subarray(0, 10), Buffer.from('no deflate here')])],
+  ])('is named if it cannot be read: %s', async (encoding, bytes) => {
+    for (const status of [200, 403]) {
+      const { client } = await pair(
+        (_, response) => response.writeHead(status, { 'content-encoding': encoding }).end(bytes),
+        { retryBudget: 0 },
+      );
+      const error = await failureOf(client);
+      expect(error).toMatchObject({ outcome: 'unavailable', retryable: true });
+      expect(error.message).toContain(`encoding (${encoding})`);
+    }
   });
 });
 

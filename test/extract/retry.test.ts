@@ -75,7 +75,7 @@ describe('a failure that may pass', () => {
 
 describe('a failure that will not pass', () => {
   it.each([
-    ['an error that says so', errorFromAnswer({ ...facts, status: 400 })],
+    ['an error that says so', errorFromAnswer({ ...facts, status: 400, body: '{"message":"no"}' })],
     ['an error of lotlake without a word on it', new LotlakeError('LAND_FAILED', 'none')],
     ['an error of the program', new TypeError('undefined is not a function')],
     ['something that is not an error', 'text'],

@@ -34,9 +34,11 @@ type Pipeline = (options: JobOptions) => Promise<unknown>;
 
 /** A service with a clock that is right, and an output folder whose machine may be wrong. */
 async function setUp({ tellsTime = true, marts = false } = {}) {
+  /** Hours by which the next answers are older than they should be, because a cache kept them. */
+  const cached: number[] = [];
   const sandbox: Sandbox = await startSandbox({
     ...{ vehicles: 100, seed: 41, clock: new Date(FIRST), faults: WITHOUT_CATALOG },
-    ...(tellsTime ? { date: () => sandbox.clock } : {}),
+    ...(tellsTime ? { date: () => new Date(sandbox.clock.getTime() - (cached.shift() ?? 0) * HOUR) } : {}),
   });
   const folder = temporaryFolder();
   ended.push(folder.remove, sandbox.close);
@@ -55,7 +57,7 @@ async function setUp({ tellsTime = true, marts = false } = {}) {
   const advance = (ms: number): void => sandbox.setClock(new Date(sandbox.clock.getTime() + ms));
   const layout = layoutOf(folder.path);
   return {
-    ...{ sandbox, run, advance, layout },
+    ...{ sandbox, run, advance, layout, cached },
     lake: () => readLake(layout.current),
     /** Five nights. The machine is wrong in the second alone. */
     fiveNights: async (off: number, more = {}) => {
@@ -140,6 +142,30 @@ describe.each(CLOCKS)('five nights, the second with a clock $name', ({ off }) =>
     }
     expect(runs.filter((each) => Date.parse(String(each.started_at)) > FIRST + 5 * DAY)).toEqual([]);
   });
+});
+
+describe('a right clock, and a first answer that a cache has kept for hours', () => {
+  it.each([{ hours: [20] }, { hours: [20, 5] }, { hours: [20, 5, 9] }, { hours: [1, 30, 0, 30] }])(
+    'of $hours leaves a night and its windows as they are',
+    { timeout: TIME },
+    async ({ hours }) => {
+      for (const allowSkew of [false, true]) {
+        const { run, advance, passes, lake, cached } = await setUp();
+        await run(nightly);
+        advance(6 * HOUR);
+        cached.push(...hours);
+        const { error, warnings } = await run(incremental, 0, { allowSkew });
+        expect(error).toBeUndefined();
+        expect(warnings.filter((warning) => /set the clock/.test(warning))).toEqual([]);
+        const windows = passes().filter(({ kind, state }) => kind === 'window' && state === 'sealed');
+        expect(windows.map(({ request }) => request.minutes)).toEqual([420, 420]);
+        for (const { started_at } of windows)
+          expect(started_at).toBe(new Date(FIRST + 6 * HOUR).toISOString());
+        const runs = (await lake()).get('runs') ?? [];
+        expect(runs.map((each) => Date.parse(String(each.started_at)))).toEqual([FIRST, FIRST + 6 * HOUR]);
+      }
+    },
+  );
 });
 
 describe('a clock that is off by less than the overlap of the windows', () => {

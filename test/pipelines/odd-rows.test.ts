@@ -129,7 +129,10 @@ describe('a vehicle that comes in several copies', () => {
 describe('a lot without a source', () => {
   it('is archived once a complete pass lacks it', async () => {
     const { night, query } = await feed(cleanups);
-    const bare = { ...need(first, 'a vehicle'), lots: [{ ...firstLot(need(first, 'a vehicle')), domain: null }] };
+    const bare = {
+      ...need(first, 'a vehicle'),
+      lots: [{ ...firstLot(need(first, 'a vehicle')), domain: null }],
+    };
     await night([bare, ...vehicles.slice(1)]);
     await night(vehicles.slice(1));
     expect(
@@ -172,7 +175,10 @@ describe('rows that cannot be read', () => {
     const sound = withPrices(need(third, 'a vehicle'), [1, 2]);
     const others = vehicles.filter(({ id }) => id !== third?.id);
     await night([...others, sound]);
-    const bad = { ...withPrices(need(third, 'a vehicle'), [null, 2], { note: 'caf\ud800' }), listings: [null, null] };
+    const bad = {
+      ...withPrices(need(third, 'a vehicle'), [null, 2], { note: 'caf\ud800' }),
+      listings: [null, null],
+    };
     await night([...others, { ...bad, lots: [null, ...Reflect.get(bad, 'lots')] }]);
     // Neither entry is gone: the list could not be read whole.
     expect(await query(`select price_id ${PRICES} and vehicle_id = ${third?.id} order by 1`)).toEqual([

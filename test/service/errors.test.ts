@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/base/config/lotlake-error.js';
 import { errorFromAnswer, isFailure, messageOfBody, ServiceError } from '../../src/core/service/errors.js';
 
-const facts = { url: 'https://service.example/api/cars?page=3' };
+const facts = { url: 'https://service.example/api/cars?page=3', body: '{"message":"no"}' };
 const statuses = [301, 400, 401, 403, 404, 418, 429, 500, 502, 503, 504, 599];
 
 describe('the message of an error body', () => {
@@ -19,6 +19,7 @@ describe('the message of an error body', () => {
     ['', undefined],
     ['   ', undefined],
     ['  Bad Gateway \n', 'Bad Gateway'],
+    ['\ufeff{"message":"marked"}', 'marked'],
   ])('of %j is %j', (body, expected) => {
     expect(messageOfBody(body)).toBe(expected);
   });
@@ -49,11 +50,11 @@ describe('the error of a failed answer', () => {
   });
 
   it('names the request, the status and the message of the service', () => {
-    const error = errorFromAnswer({ ...facts, status: 400, detail: 'per_page is too large' });
+    const error = errorFromAnswer({ ...facts, status: 400, body: '{"message":"per_page is too large"}' });
     expect(error.message).toBe(
       'bad request (400) from GET https://service.example/api/cars?page=3: per_page is too large',
     );
-    expect(errorFromAnswer({ ...facts, status: 500, detail: '' }).message).toMatch(/page=3$/);
+    expect(errorFromAnswer({ ...facts, status: 500, body: '' }).message).toMatch(/page=3$/);
   });
 
   it('shows which errors a key or a wait can solve', () => {
@@ -71,5 +72,82 @@ describe('the error of a failed answer', () => {
     expect(error.message).toBe(
       'no complete answer from GET https://service.example/api/cars?page=3: ECONNRESET',
     );
+  });
+});
+
+/** Bodies of answers that the service did not give. */
+const FOREIGN = [
+  '<!doctype html><title>Access denied</title>',
+  'Forbidden',
+  '',
+  '{}',
+  '[]',
+  'null',
+  '{"message":null}',
+  '{"success":false,"errors":[{"code":1020}]}',
+  '{"title":"Error 1020","status":403,"cloudflare_error":true}',
+];
+
+describe('an answer whose body is not the error of the service', () => {
+  it.each(FOREIGN)('refuses nothing, and may pass: %j', (body) => {
+    for (const status of [300, 302, 400, 401, 403, 404, 405, 407, 408, 410, 421, 425, 451, 499, 511, 600]) {
+      const headers = { 'content-type': 'text/html; charset=utf-8' };
+      const error = errorFromAnswer({ url: facts.url, status: status === 600 ? 205 : status, body, headers });
+      expect(error, String(status)).toMatchObject({
+        ...{ code: 'SERVICE_FOREIGN', outcome: 'unavailable', retryable: true },
+      });
+      expect(error.message).toContain('text/html) from GET');
+      expect(error.message).toContain(body.slice(0, 30));
+      expect(error.hint, String(status)).toMatch(/what has landed is kept$/);
+    }
+  });
+
+  it.each([429, 500, 502, 520, 530])('with status %i passes as the own one does', (status) => {
+    for (const body of FOREIGN) {
+      const [own, other] = [facts.body, body].map((each) =>
+        errorFromAnswer({ ...facts, status, body: each }),
+      );
+      expect(other?.code).toBe(own?.code);
+    }
+  });
+
+  it('says what to check, where it stays', () => {
+    const hint = (status: number) => errorFromAnswer({ url: facts.url, status }).hint;
+    expect([401, 403].map(hint).join()).toMatch(/LOTLAKE_API_KEY.*LOTLAKE_API_KEY/);
+    expect(hint(404)).toContain('LOTLAKE_BASE_URL');
+    expect(hint(407)).toContain('HTTPS_PROXY');
+    expect(hint(511)).toContain('log in');
+  });
+
+  it('leads elsewhere for good only before the service has answered', () => {
+    const headers = { location: 'https://other.example/' };
+    for (const status of [301, 308]) {
+      const first = errorFromAnswer({ url: facts.url, status, headers });
+      expect(first).toMatchObject({ code: 'SERVICE_UNEXPECTED', retryable: false });
+      expect(first.message).toContain('it leads to https://other.example/');
+      const later = errorFromAnswer({ url: facts.url, status, headers, isReached: true });
+      expect(later).toMatchObject({ code: 'SERVICE_FOREIGN', retryable: true });
+    }
+  });
+});
+
+describe('an error of the service itself', () => {
+  it.each([
+    '{"error":"no"}',
+    '\ufeff{"message":"no"}',
+    `{"message":"${'x'.repeat(70_000)}`,
+    '{"message":""}',
+  ])('counts, also with a mark, cut, or without a word: %.30s', (body) => {
+    expect(errorFromAnswer({ ...facts, status: 403, body }).code).toBe('SERVICE_KEY_REFUSED');
+  });
+
+  it.each([408, 421, 423, 425, 499])('of status %i may pass', (status) => {
+    expect(errorFromAnswer({ ...facts, status })).toMatchObject({ code: 'SERVICE_FAILED', retryable: true });
+  });
+
+  it.each([405, 410, 422, 451])('of status %i does not', (status) => {
+    expect(errorFromAnswer({ ...facts, status })).toMatchObject({
+      ...{ code: 'SERVICE_UNEXPECTED', retryable: false },
+    });
   });
 });

@@ -2,6 +2,7 @@ import type { Config } from '../../base/config/config.js';
 import { ownNamed } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { fillText } from '../../base/config/printable.js';
+import { assertUnbroken } from '../../core/lake/base.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { readManifest } from '../../core/lake/manifest.js';
 import {
@@ -23,12 +24,15 @@ const MARKDOWN_COMMAND = 'lotlake docs';
 
 /**
  * Writes {@link tablesMarkdown} of the published snapshot to a file, or without one of what a run makes. Throws DOCS_FAILED if
- * it cannot be written, and QUERY_PLACE if the path is inside the lake or holds another file.
+ * it cannot be written, QUERY_PLACE if the path is inside the lake or holds another file, and LAKE_UNSOUND if a copy has broken
+ * the link to the published snapshot.
  */
 export async function writeMarkdown(config: Config, path: string): Promise<void> {
   assertOutside(path, config.output);
   assertOurs(path, ['# Tables and marts', MARKDOWN_COMMAND]);
-  const snapshot = currentSnapshot(layoutOf(config.output));
+  const layout = layoutOf(config.output);
+  assertUnbroken(layout);
+  const snapshot = currentSnapshot(layout);
   const text = await tablesMarkdown(snapshot === undefined ? undefined : readManifest(snapshot));
   writingTo(path, () => writeWhole(ownNamed(path), text));
 }

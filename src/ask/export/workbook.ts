@@ -15,6 +15,9 @@ const LARGEST = 1e15;
 /** Text that Excel takes for an escaped character, such as `_x0041_`. */
 const ESCAPE = /_(?=x[0-9A-Fa-f]{4}_)/g;
 
+/** Characters that XML 1.0 forbids, beside the control characters, which the writer escapes itself. */
+const NO_XML = /[\ufffe\uffff]/g;
+
 /** No workbook unpacks to more than this, roughly: without Zip64 a sheet ends at 4 GiB. */
 const MOST_UNPACKED = 2 ** 30;
 
@@ -55,7 +58,11 @@ export async function writeWorkbook(
   const { writeXlsxStream } = await import('hucre/xlsx');
   const workbook = writeXlsxStream(cells(), {
     name: name.slice(0, 31),
-    columns: columns.map(({ name: header, type }) => ({ header, numFmt: formatOf(type), width: 16 })),
+    columns: columns.map(({ name: header, type }) => ({
+      header: inXml(header),
+      numFmt: formatOf(type),
+      width: 16,
+    })),
     freezePane: { rows: 1 },
   });
   await pipeline(Readable.fromWeb(workbook), streamNew(path));
@@ -70,8 +77,14 @@ function cellOf(value: unknown): Cell {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const whole =
     text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
-  return whole.replaceAll(ESCAPE, '_x005F_');
+  return inXml(whole);
 }
+
+/** A text of a workbook: what XML cannot hold is escaped as Excel does, such as `_xFFFE_`. */
+const inXml = (text: string): string =>
+  text
+    .replaceAll(ESCAPE, '_x005F_')
+    .replaceAll(NO_XML, (found) => `_x${found.charCodeAt(0).toString(16).toUpperCase()}_`);
 
 /** Format of the cells of a column. `@` keeps a text as it is when someone edits it. */
 function formatOf(type: string): string {

@@ -2,8 +2,13 @@ import type { Columns } from './result.js';
 
 const NUMERIC = /^(U?(BIG|SMALL|TINY|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\)|BOOLEAN)$/;
 
-/** A formula, also behind apostrophes. It gets one more apostrophe, so that removing one gives the text back. */
-const FORMULA = /^'*[=+\-@\t\r]/;
+/**
+ * A formula: a sign, also one of full width or a small one, which spreadsheets with an East Asian keyboard take for it. What
+ * nobody sees may stand before it, since some drop that. It may stand behind apostrophes: it gets one more, so that removing
+ * one gives the text back.
+ */
+const FORMULA =
+  /^'*(?:[\t\r]|[\s\u0000-\u001f\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b\u2212])/;
 
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 

@@ -9,6 +9,7 @@ import {
   openTemporarySession,
   type TemporarySession,
 } from '../../base/duck/session.js';
+import { assertUnbroken, brokenLink } from '../../core/lake/base.js';
 import { patternOf } from '../../core/lake/files.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { allNames, allTables, type Manifest, readManifest } from '../../core/lake/manifest.js';
@@ -47,12 +48,15 @@ export async function openSnapshot(
   config: Config,
   { named, choice = {}, into, signal }: Reading,
 ): Promise<OpenLake> {
-  const published = snapshotFolder(config);
+  const isChosen = choice.snapshot !== undefined || choice.asOf !== undefined;
+  // A snapshot that is named needs no link.
+  const published =
+    isChosen && brokenLink(layoutOf(config.output)) !== undefined ? undefined : snapshotFolder(config);
   const opened = await openTemporarySession(config);
   try {
     const { connection } = opened.session;
     const layout = layoutOf(config.output);
-    const snapshot = (await pickSnapshot(connection, layout, choice)) ?? published;
+    const snapshot = (await pickSnapshot(connection, layout, choice)) ?? published ?? snapshotFolder(config);
     const manifest = readManifest(snapshot);
     const tables = allTables(manifest);
     const { needed } = typeof named === 'function' ? await named(connection) : wordsOf(named);
@@ -139,9 +143,13 @@ function wordsOf(text: string | undefined): Pick<ReadQuery, 'needed'> {
   return { needed: (tables) => tables.filter((name) => words?.has(name) ?? true) };
 }
 
-/** Folder of the snapshot of an id, by default the published one. Throws QUERY_NO_SNAPSHOT or LAKE_NO_SNAPSHOT. */
+/**
+ * Folder of the snapshot of an id, by default the published one. Throws QUERY_NO_SNAPSHOT, LAKE_NO_SNAPSHOT, or LAKE_UNSOUND
+ * if a copy has broken the link to the published one.
+ */
 export function snapshotFolder({ output }: Config, id?: string): string {
   const layout = layoutOf(output);
+  if (id === undefined) assertUnbroken(layout);
   const snapshot = id === undefined ? currentSnapshot(layout) : findSnapshot(layout, id);
   if (snapshot !== undefined) return snapshot;
   const sandbox = join(output, 'sandbox');

@@ -65,6 +65,8 @@ export interface ErrorFacts {
   readonly outcome?: Outcome | undefined;
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean;
+  /** Milliseconds to wait before the same call, if it is retryable. */
+  readonly retryAfter?: number | undefined;
   /** What the user can do next. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
@@ -76,6 +78,7 @@ export class LotlakeError extends Error {
   readonly stage: Stage;
   readonly outcome: Outcome;
   readonly retryable: boolean;
+  readonly retryAfter: number | undefined;
   readonly hint: string | undefined;
 
   constructor(
@@ -87,6 +90,7 @@ export class LotlakeError extends Error {
     this.stage = stages[code.slice(0, code.indexOf('_')) as keyof typeof stages];
     this.outcome = facts.outcome ?? 'failed';
     this.retryable = facts.retryable ?? false;
+    this.retryAfter = facts.retryAfter;
     this.hint = facts.hint === undefined ? undefined : shortened(facts.hint);
   }
 }

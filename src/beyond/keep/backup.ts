@@ -27,6 +27,7 @@ import {
   replaceFile,
 } from '../../base/config/owned.js';
 import { version } from '../../base/config/package-root.js';
+import { assertUnbroken } from '../../core/lake/base.js';
 import { filesBelow, linkFile } from '../../core/lake/files.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
 import { currentId, currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
@@ -69,7 +70,7 @@ interface Backing extends Readonly<{ to: string; force: boolean; now: Date; sign
  * Copies a lake to another folder: everything but scratch, with its hard links, and with views that name the copy. Every
  * file of a snapshot is compared with its checksum. The copy is made beside its place and renamed when it is whole and on
  * disk. The caller holds the lock of the output folder. Throws LAKE_BACKUP_EXISTS if something is in the way, LAKE_UNSOUND
- * if the current snapshot is damaged, and LAKE_BACKUP if the copy cannot be made; then nothing is left of the copy.
+ * if the current snapshot is damaged or the link to it broken, and LAKE_BACKUP if the copy cannot be made; then nothing is left of the copy.
  * @param to folder that the copy becomes; with `force` an earlier backup is replaced
  * @param describe writes what names the place of a lake into the copy, which is in a folder beside its place
  */
@@ -79,6 +80,7 @@ export async function backUp(
   { to, force, now, signal, describe }: Backing,
 ): Promise<Backup> {
   checkPlace(layout, to, force);
+  assertUnbroken(layout);
   const staging = join(dirname(to), `.${basename(to)}${endingOf(layout)}`);
   try {
     ownNamed(to);

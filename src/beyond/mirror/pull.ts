@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../../base/config/kill-point.js';
 import { makeFolder, remove } from '../../base/config/owned.js';
+import { assertLink } from '../../core/lake/base.js';
 import { filesBelow } from '../../core/lake/files.js';
 import { currentId, type Layout } from '../../core/lake/layout.js';
 import { allFiles, type Manifest, manifestFrom, writeManifest } from '../../core/lake/manifest.js';
@@ -41,6 +42,7 @@ export async function pull(
   const { snapshot_id: id } = current;
   const folder = join(layout.snapshots, id);
   const done = { place: store.place, snapshot_id: id, path: folder };
+  assertLink(layout);
   if (currentId(layout) === id) return { ...done, files: 0, bytes: 0 };
   assertReplaceable(layout, current, store);
   const record = await readRecord(store, id);

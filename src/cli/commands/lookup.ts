@@ -6,6 +6,7 @@ import { assertWritable } from '../../base/config/folder.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { type Answer, openClient, readJson } from '../../core/extract/client.js';
 import { recordIn } from '../../core/extract/one-record.js';
+import { brokenLink } from '../../core/lake/base.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { allNames, readManifest } from '../../core/lake/manifest.js';
 import type { Lookup } from '../../core/run/stage-lookups.js';
@@ -68,7 +69,9 @@ function isForLake(
     );
   if (sandboxOf(given, now()) !== undefined) return false;
   const { config } = given;
-  const hasLake = (): boolean => currentSnapshot(layoutOf(config.output)) !== undefined;
+  const hasLake = (): boolean =>
+    currentSnapshot(layoutOf(config.output)) !== undefined ||
+    brokenLink(layoutOf(config.output)) !== undefined;
   return given.lake || (!given.save && config.apiKey === undefined && hasLake());
 }
 
@@ -144,7 +147,10 @@ export function lookupOf({ kind, id, domain }: Asked): Lookup {
 
 /** The table of what happened to a vehicle according to the published lake; empty if the lake has nothing of it. */
 async function timelineOf(config: Config, vehicleId: number, signal: AbortSignal): Promise<string> {
-  const snapshot = currentSnapshot(layoutOf(config.output));
+  const layout = layoutOf(config.output);
+  const broken = brokenLink(layout);
+  if (broken !== undefined) return `\n\nIts past is not shown: ${broken.message}\n`;
+  const snapshot = currentSnapshot(layout);
   if (snapshot === undefined || !allNames(readManifest(snapshot)).includes('vehicle_timeline')) return '';
   const found = await readLake(config, { named: 'vehicle_timeline', signal }, ({ session }) =>
     ask(session.connection, 'cli/timeline', { vehicle_id: vehicleId }),

@@ -3,6 +3,7 @@ import { readLake } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
 import { clip, count, printable, sumOf } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
+import { brokenLink } from '../../core/lake/base.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { type RunRecord, readRuns, reasonOf } from '../../core/lake/run-records.js';
 import { command } from '../command.js';
@@ -11,10 +12,13 @@ import { wholeNumber } from '../option-values.js';
 /** Lists the runs with any outcome, newest first: from their records, and older ones from the published lake. */
 export const runs = command({
   options: { limit: { type: 'string', default: '20', describe: 'runs to list' } },
-  async run({ limit: given, print, config }) {
+  async run({ limit: given, print, config }, { err }) {
     const limit = wholeNumber('--limit', given, 1, 1e9);
     const layout = layoutOf(config.output);
     const records = readRuns(layout).reverse();
+    const broken = brokenLink(layout);
+    if (broken !== undefined && records.length === 0) throw broken;
+    if (broken !== undefined) err(`warning    ${broken.message}; ${broken.hint}\n`);
     const isEnough = records.length >= limit || (records.length > 0 && currentSnapshot(layout) === undefined);
     const stored = isEnough
       ? []

@@ -10,6 +10,7 @@ import { unique } from '../../ask/report/format.js';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { count, counted, megabytes, printable, sumOf } from '../../base/config/printable.js';
+import { assertUnbroken, brokenLink } from '../../core/lake/base.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
 import { holderAtWork } from '../../core/lake/lock.js';
 import { allTables, readManifest } from '../../core/lake/manifest.js';
@@ -35,6 +36,7 @@ export const status = command({
     const most = maxAge === undefined ? null : parseHours('--max-age', maxAge);
     const report = await statusOf(config, effects.now(), most);
     print(report, () => text(report));
+    assertUnbroken(layoutOf(config.output));
     if (report.fresh.is_stale) throw stale(report);
     if (failOnAlarm === true && (report.alarms.length > 0 || report.unknown !== undefined))
       throw alarmed(report);
@@ -51,10 +53,13 @@ async function statusOf(config: Config, now: Date, most: number | null) {
   const layout = layoutOf(config.output);
   const { passes, unreadable } = findPasses(layout.landing);
   const current = publishedIn(currentSnapshot(layout));
+  const broken = brokenLink(layout);
   const records = readRuns(layout);
   return {
     output: config.output,
     current,
+    /** What is wrong with the link to the published snapshot. */
+    broken: broken?.message,
     fresh: freshness(records, current, now, most),
     ...(await standingIn(config, layout)),
     running: runningIn(layout, records, now),
@@ -192,7 +197,7 @@ function text(report: Report): Lines {
   return [
     `output:   ${report.output}`,
     current === null
-      ? 'lake:     nothing is published yet'
+      ? `lake:     ${report.broken ?? 'nothing is published yet'}`
       : `lake:     snapshot ${current.snapshot_id} by ${current.pipeline}, ${current.created_at}; ${count(current.rows)} rows, ${megabytes(current.bytes)}`,
     `fresh:    ${lastNightly(fresh)}${limit}`,
     runLine(report.runs),

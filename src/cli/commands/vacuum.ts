@@ -6,6 +6,7 @@ import { retainLocalMetadata } from '../../beyond/iceberg/local.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../beyond/keep/vacuum.js';
 import { updateCatalog } from '../../beyond/mirror/tables.js';
 import { type RemoteVacuum, vacuumMirror } from '../../beyond/mirror/vacuum.js';
+import { assertUnbroken } from '../../core/lake/base.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { mendViews } from '../../core/lake/views.js';
 import { command, type Lines } from '../command.js';
@@ -37,6 +38,7 @@ export const vacuum = command({
     }
     const layout = layoutOf(config.output);
     assertLake(layout);
+    assertUnbroken(layout);
     await whileLocked(config, 'vacuum', effects, async () => {
       const plan = await withDatabase(config, effects.signal, async ({ session: { connection } }) => {
         const published = currentSnapshot(layout);

@@ -7,7 +7,7 @@ import { formatBytes } from '../../base/config/memory.js';
 import { makeHardLink, makeLink, makeScratch, remove, writeNew } from '../../base/config/owned.js';
 import { leastNode } from '../../base/config/package-root.js';
 import { count, counted, sumOf } from '../../base/config/printable.js';
-import { assertLink, findBase } from '../../core/lake/base.js';
+import { assertLink, brokenLink, findBase } from '../../core/lake/base.js';
 import { assertMemory, diskFullError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { lockedError, lockState, sayHolder } from '../../core/lake/lock.js';
@@ -154,7 +154,10 @@ export function checkLake(config: Config): Finding {
   assertLink(layout);
   const base = findBase(layout, (message) => warnings.push(message));
   if (warnings.length > 0)
-    return { text: warnings.join('; '), hint: 'lotlake verify names all that is wrong' };
+    return {
+      text: warnings.join('; '),
+      hint: brokenLink(layout)?.hint ?? 'lotlake verify names all that is wrong',
+    };
   if (base === undefined) return { text: 'nothing is published yet' };
   const [stray] = findStrays(base.folder, base.manifest);
   if (stray !== undefined)

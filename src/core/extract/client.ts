@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Duplex, pipeline, Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from 'node:zlib';
-import { request } from 'undici';
+import { Readable } from 'node:stream';
+import { type Dispatcher, request } from 'undici';
 import type { Config } from '../../base/config/config.js';
 import { killPoint } from '../../base/config/kill-point.js';
 import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { hideKey, redactedBody } from '../../base/config/redact.js';
-import { errorFromAnswer, messageOfBody, ServiceError } from '../service/errors.js';
+import { beginningOf, errorFromAnswer, ServiceError, typeOf } from '../service/errors.js';
 import type { ServiceRequest } from '../service/requests.js';
+import { decoded, EncodingError, isZstd, peeked } from './decoding.js';
 import { createRateLimit, parseRetryAfter, type RetryOptions, withRetry } from './pacing.js';
 import { agentFor } from './proxy.js';
 
@@ -82,6 +82,8 @@ export function createClient(options: ClientOptions) {
     pipelining: 1,
   });
 
+  let isReached = false;
+
   const attempt = async <T>(url: URL, consume: Consume<T>, outer: AbortSignal | undefined): Promise<T> => {
     await limit.take(outer);
     killPoint('extract.page-asked');
@@ -90,30 +92,39 @@ export function createClient(options: ClientOptions) {
     const signal = outer === undefined ? late : AbortSignal.any([outer, late]);
     const headers = { 'x-api-key': options.apiKey, accept: 'application/json', 'accept-encoding': 'gzip' };
     let response: Awaited<ReturnType<typeof request>> | undefined;
-    let body: Readable | undefined;
     try {
       response = await request(url, { dispatcher: agent, headers, signal });
-      body = decoded(response.body, header(response.headers['content-encoding']));
-      options.onAnswer?.(response.statusCode, response.headers);
-      const redacted = redactedBody(unzipped(body));
+      const { statusCode: status, headers: facts } = response;
+      // An abort may come before anyone reads. A later reader gets the error; without one it must not end the process.
+      response.body.on('error', () => undefined);
+      options.onAnswer?.(status, facts);
+      const body = redactedBody(decoded(response.body, header(facts['content-encoding'])));
       // A list past its end may be answered without a body.
-      if (response.statusCode === 204)
-        return await consume({ url: url.href, body: Readable.from([EMPTY_PAGE]) });
-      if (response.statusCode !== 200) {
-        const retryAfter = parseRetryAfter(header(response.headers['retry-after']), Date.now());
-        if (response.statusCode === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
+      if (status === 204) return await consume({ url: url.href, body: Readable.from([EMPTY_PAGE]) });
+      // 203 is a 200 that a proxy has changed (RFC 9110).
+      if (status !== 200 && status !== 203) {
+        const retryAfter = parseRetryAfter(header(facts['retry-after']), Date.now());
+        if (status === 429 && retryAfter !== undefined) limit.pause(Date.now() + retryAfter);
         // If the body cannot be read, the status alone says what happened.
-        const text = await beginningOf(redacted, MOST_ERROR_BYTES).then(String, () => '');
-        const detail = messageOfBody(text);
-        throw errorFromAnswer({ url: url.href, status: response.statusCode, detail, retryAfter });
+        const text = await firstBytes(body, MOST_ERROR_BYTES).then(
+          (bytes) => unreadable(bytes, facts) ?? String(bytes),
+          (error) => (error instanceof EncodingError ? error.message : ''),
+        );
+        const answer = { url: url.href, status, retryAfter, body: text, headers: facts };
+        throw errorFromAnswer({ ...answer, isReached });
       }
-      return await consume({ url: url.href, body: limited(redacted) });
+      const consumed = await consume({ url: url.href, body: limited(asJson(body, url, response)) });
+      isReached = true;
+      return consumed;
     } catch (error) {
       if (response === undefined) options.onAnswer?.('failed');
       response?.body.destroy();
       // If `consume` cannot write a file, the service is not to blame.
       const isOfConsumer =
-        body !== undefined && error instanceof Error && 'syscall' in error && error !== body.errored;
+        response !== undefined &&
+        error instanceof Error &&
+        'syscall' in error &&
+        error !== response.body.errored;
       if (outer?.aborted || error instanceof LotlakeError || isOfConsumer) throw error;
       const detail = late.aborted ? `no end within ${seconds} s` : messageOf(error);
       throw new ServiceError('SERVICE_UNREACHABLE', { url: url.href, detail, cause: error });
@@ -172,45 +183,37 @@ export function urlOf(base: URL, path: string, query: Query): URL {
   return url;
 }
 
-/** Bytes of a decoder's chunks: with 256 KB a page takes a tenth more time to land. */
-const OUTPUT_CHUNK = 1 << 19;
+/** What a JSON text can begin with, after white space and a byte order mark. */
+const JSON_BEGINS = /^(?:\ufeff|\s)*(?:["{[\-0-9]|true|false|null|$)/;
 
-/** Decoders by the header of an answer. Whether a body is gzipped is told by its first bytes instead. */
-const DECODERS = new Map<string | undefined, (options: ZlibOptions) => Duplex>([
-  ['br', createBrotliDecompress],
-  ['deflate', createInflate],
-]);
+/** Bytes that no text has. */
+const BINARY = /[\u0000\ufffd]/;
 
-function decoded(body: Readable, encoding: string | undefined): Readable {
-  const decoder = DECODERS.get(encoding)?.({ chunkSize: OUTPUT_CHUNK });
-  // An abort may come before anyone reads. A later reader gets the error; without one it must not end the process.
-  body.on('error', (error) => decoder?.destroy(error));
-  decoder?.on('error', () => undefined);
-  return decoder === undefined ? body : body.pipe(decoder);
+/** Bytes of an answer that show what it is. */
+const MOST_PEEKED = 64;
+const MOST_SHOWN = 1024;
+
+/**
+ * The body of a good answer. Throws SERVICE_FOREIGN if it cannot be JSON, such as the page of a portal or of maintenance, or
+ * bytes in an encoding that cannot be read.
+ */
+async function* asJson(
+  body: AsyncIterable<Uint8Array>,
+  url: URL,
+  { statusCode: status, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
+): AsyncGenerator<Uint8Array> {
+  const { begin, whole } = await peeked(body, MOST_PEEKED);
+  if (JSON_BEGINS.test(begin.toString('utf8'))) return yield* whole;
+  const first = await firstBytes(whole, MOST_SHOWN);
+  const detail = unreadable(first, headers) ?? beginningOf(first.toString('utf8'));
+  throw new ServiceError('SERVICE_FOREIGN', { url: url.href, status, type: typeOf(headers), detail });
 }
 
-/** The first bytes of a gzip stream, which no JSON text begins with. */
-const GZIP = Buffer.from([0x1f, 0x8b]);
-
-/** A body, unzipped if its first bytes are those of gzip: some services and proxies lose or invent the header. */
-async function* unzipped(body: Readable): AsyncGenerator<Uint8Array> {
-  const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
-  let begin: Buffer = Buffer.alloc(0);
-  let isOver = false;
-  while (!isOver && begin.length < GZIP.length) {
-    const next = await chunks.next();
-    isOver = next.done === true;
-    if (next.done !== true) begin = begin.length === 0 ? next.value : Buffer.concat([begin, next.value]);
-  }
-  const whole = async function* (): AsyncGenerator<Uint8Array> {
-    if (begin.length > 0) yield begin;
-    yield* { [Symbol.asyncIterator]: () => chunks };
-  };
-  if (!begin.subarray(0, GZIP.length).equals(GZIP)) return yield* whole();
-  const gunzip = createGunzip({ chunkSize: OUTPUT_CHUNK });
-  // A reader of the unzipped body gets the error.
-  pipeline(whole, gunzip, () => undefined);
-  yield* gunzip;
+/** Names the encoding of bytes that are no text; undefined for a text. */
+function unreadable(bytes: Buffer, headers: Dispatcher.ResponseData['headers']): string | undefined {
+  if (!BINARY.test(bytes.subarray(0, MOST_PEEKED).toString('utf8'))) return undefined;
+  const encoding = header(headers['content-encoding']) ?? (isZstd(bytes) ? 'zstd' : 'unknown');
+  return `its encoding (${encoding}) was not asked for and cannot be read`;
 }
 
 /** A body up to the most bytes that lotlake reads of one. */
@@ -230,7 +233,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
  * `MOST_WHOLE_BYTES`.
  */
 export async function readBody({ body }: Pick<Answer, 'body'>): Promise<Buffer> {
-  const bytes = await beginningOf(body, MOST_WHOLE_BYTES + 1);
+  const bytes = await firstBytes(body, MOST_WHOLE_BYTES + 1);
   if (bytes.length > MOST_WHOLE_BYTES) throw new Error(`a body of more than ${MOST_WHOLE_BYTES >> 20} MiB`);
   const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   return hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
@@ -241,7 +244,7 @@ export async function readJson(answer: Pick<Answer, 'body'>): Promise<unknown> {
   return JSON.parse((await readBody(answer)).toString('utf8'));
 }
 
-async function beginningOf(body: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
+async function firstBytes(body: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {

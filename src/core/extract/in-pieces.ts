@@ -17,7 +17,12 @@ export type Sized = ServiceRequest['query'] & { readonly page: number; readonly 
 export const isSized = (query: ServiceRequest['query']): query is Sized =>
   typeof query.page === 'number' && typeof query.per_page === 'number' && query.per_page > 1;
 
-const OF_PAGE: readonly string[] = ['SERVICE_FAILED', 'SERVICE_UNREACHABLE', 'LAND_PAGE_BROKEN'];
+const OF_PAGE: readonly string[] = [
+  'SERVICE_FAILED',
+  'SERVICE_FOREIGN',
+  'SERVICE_UNREACHABLE',
+  'LAND_PAGE_BROKEN',
+];
 
 /** Whether a request failed in a way that one record of its page can cause. */
 export const isOfPage = (error: unknown): boolean =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
-import { isFailure, ServiceError } from '../service/errors.js';
+import { isFailure } from '../service/errors.js';
 
 /** Milliseconds by which the travel times of requests may differ without too many of them arriving in a second. */
 const JITTER = 100;
@@ -71,8 +71,7 @@ export async function withRetry<T>(work: () => Promise<T>, options: RetryOptions
       if (!isFailure(error, 'SERVICE_RATE_LIMITED')) left--;
       if (left <= 0) throw error;
       deadline ??= now() + options.budget * 1000;
-      const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
-      const wait = waitBefore(attempt, options, retryAfter);
+      const wait = waitBefore(attempt, options, error.retryAfter);
       if (now() + wait > deadline) throw error;
       options.onRetry?.(error, attempt, wait);
       await sleep(wait, undefined, { signal: options.signal });

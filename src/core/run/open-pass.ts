@@ -151,11 +151,12 @@ export function setFutureAside(job: Job): void {
 
 /** Opens a pass. Its start follows the clock of the service, as soon as an answer has told it. */
 function open(job: Job, request: PassRequest): Pass {
-  const start = job.now();
+  let start = job.now();
   const pass = openPass(job.layout.landing, request, start);
-  job.clock.whenKnown((clock_ahead, late) =>
-    changePass(pass.folder, { clock_ahead, started_at: new Date(start.getTime() - late).toISOString() }),
-  );
+  job.clock.whenKnown((clock_ahead, late) => {
+    start = new Date(start.getTime() - late);
+    changePass(pass.folder, { clock_ahead, started_at: start.toISOString() });
+  });
   return pass;
 }
 

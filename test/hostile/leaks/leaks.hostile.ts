@@ -13,7 +13,8 @@ import { readCases } from '../cases.js';
 
 /**
  * A service whose answers hold what must not be shown: the key, or codes that act on a terminal. Placeholders in the texts
- * of an answer: `{key}` is the key as JSON writes it, `{slashed}` and `{encoded}` are other forms, `{part}` is its
+ * of an answer: `{key}` is the key as JSON writes it, `{slashed}` and `{encoded}` are other forms, and so are `{base64}`, `{basic}` (base64 behind a name),
+ * `{hex}`, `{HEX}`, `{escaped}`, `{mixed}` and `{percent}`; `{part}` is its
  * beginning, `{records}` the JSON texts of good records, `{end}` the rest of a page, `{long}` 10 MB. The expectations are
  * the same for every case: the key is in no file, stream or process list; no message holds a part of the key, or a
  * character that acts on a terminal.
@@ -49,11 +50,26 @@ function filled(text: string): string {
     .replaceAll('{key}', () => json(KEY))
     .replaceAll('{slashed}', () => json(KEY).replaceAll('/', '\\/'))
     .replaceAll('{encoded}', () => encodeURIComponent(KEY))
+    .replaceAll('{base64}', () => Buffer.from(KEY).toString('base64'))
+    .replaceAll('{basic}', () => Buffer.from(`me:${KEY}`).toString('base64'))
+    .replaceAll('{hex}', () => Buffer.from(KEY).toString('hex'))
+    .replaceAll('{HEX}', () => Buffer.from(KEY).toString('hex').toUpperCase())
+    .replaceAll('{escaped}', () => KEY.replaceAll(/./g, unicode))
+    .replaceAll('{mixed}', () => json(KEY).replaceAll(/[A-Z]/g, unicode))
+    .replaceAll('{percent}', () => KEY.replaceAll(/./g, (each) => `%${unicode(each).slice(4).toLowerCase()}`))
     .replaceAll('{part}', () => json(PART));
 }
 
-/** Every form of the whole key. */
-const FORMS = [KEY, filled('{key}'), filled('{slashed}'), filled('{encoded}')];
+/** A character as an escape of JSON. */
+function unicode(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** Every form of the whole key. The ends of base64 may hold bits of its neighbours. */
+const FORMS = [
+  ...['{key}', '{slashed}', '{encoded}', '{hex}', '{HEX}', '{escaped}', '{mixed}', '{percent}'].map(filled),
+  ...[KEY, filled('{base64}').slice(0, -4), filled('{basic}').slice(4, -4)],
+];
 /** Every part of the key that gives it away: eight characters. */
 const PARTS = FORMS.flatMap((form) =>
   Array.from({ length: form.length - 7 }, (_, i) => form.slice(i, i + 8)),
@@ -106,7 +122,7 @@ describe(`${cases.length} answers that hold the key or escape codes`, () => {
     const server = createServer((request, response) => {
       const url = new URL(request.url ?? '/', 'http://127.0.0.1');
       if (processes.length === 0) processes.push(commandLines());
-      if (url.pathname !== '/api/cars') return void response.writeHead(404).end('{}');
+      if (url.pathname !== '/api/cars') return void response.writeHead(404).end('{"message":"not here"}');
       const page = Number(url.searchParams.get('page') ?? 1);
       // A request for the totals alone, which lands nothing.
       const isProbe = url.searchParams.get('per_page') === '1';
