@@ -13,7 +13,7 @@ import {
   WITHOUT_MARTS,
 } from './support.js';
 
-export const world = createWorld({ vehicles: 200, seed: 8 });
+const world = createWorld({ vehicles: 200, seed: 8 });
 // Plain lots. The cases in test/reconcile cover the effects of dates, statuses and amounts.
 const PLAIN = { sale_date: null, status: { id: 3, name: 'sale' }, bid: 100, buy_now: null, final_bid: null };
 export const vehicles = recordsOf(world).map((vehicle) => ({

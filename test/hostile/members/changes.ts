@@ -4,7 +4,7 @@ import { walkContract } from '../../../src/core/service/contract/node.js';
 import { type StreamName, streams } from '../../../src/core/service/streams.js';
 
 /** What a member is, as far as the lake depends on it. */
-export type Kind = 'key' | 'time' | 'source' | 'list' | 'text';
+type Kind = 'key' | 'time' | 'source' | 'list' | 'text';
 
 /** One member of the records of a stream with one bad value. */
 export interface Change {
