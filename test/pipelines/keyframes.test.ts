@@ -294,7 +294,12 @@ describe('a keyframe', () => {
       ...{ deltas: 1, noted: true },
       problems: [
         {
-          ...{ pass_id: first, problem: `not as it was landed: ${path}`, records: records.length },
+          ...{
+            stream: 'cars',
+            pass_id: first,
+            problem: `not as it was landed: ${path}`,
+            records: records.length,
+          },
           lost: { deltas: [second], since: passOf(second).started_at, landed: 0, left_out: records.length },
         },
       ],
