@@ -82,7 +82,7 @@ select
     texts_of(tags) as tags,
     odometer.km not between 0 and 2000000 or odometer.mi not between 0 and 1250000 as odometer_out_of_range,
     lower(location.country.iso) = 'ca' and odometer.mi is not null as odometer_unit_uncertain,
-    coalesce(archived, case when archived_at is not null then true end) as _archived,
+    archived as _archived,
     archived_at as _archived_at,
     _extra as extra,
     _rejected as rejected,

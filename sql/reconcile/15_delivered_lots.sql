@@ -12,8 +12,12 @@ with known as (
 )
 select
     lots.*,
+    -- a time after the last request is no time
+    case when lots._archived_at <= facts.ended_at then lots._archived_at end as _said_at,
+    -- a record with a time alone says that the lot is archived
+    coalesce(lots._archived, case when _said_at is not null then true end) as _says,
     -- an archiving from the record stands until the feed says otherwise
-    coalesce(lots._archived, known.stands, false) as _is_archived_by_record,
+    coalesce(_says, known.stands, false) as _is_archived_by_record,
     -- since this pass began, another run may already have read the archive feed
     greatest(
         archive_feed.archived_at,
@@ -23,11 +27,11 @@ select
     _is_archived_by_record or _is_archived_by_archive_feed as archived,
     case
         when _is_archived_by_record
-        then coalesce(lots._archived_at, case when known.stands then known.archived_at end, facts.seen_at)
+        then coalesce(_said_at, case when known.stands then known.archived_at end, facts.seen_at)
         when _is_archived_by_archive_feed then _archive_feed_at
     end as archived_at,
     case
-        when lots._archived then 'feed'
+        when _says then 'feed'
         when _is_archived_by_record then coalesce(known.archived_by, 'feed')
         when _is_archived_by_archive_feed then 'archive-feed'
     end as archived_by,

@@ -5,6 +5,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, literal, type Row, rows } from '../../src/base/duck/session.js';
 import type { Column, TableSchema } from '../../src/core/lake/schema.js';
+import { RECEIPT_BITS } from '../../src/core/load/batch.js';
 import { REJECT_COLUMNS } from '../../src/core/load/staged.js';
 import { guardShrink } from '../../src/core/reconcile/merge-staged.js';
 import { applyRules, ruleOf } from '../../src/core/reconcile/rules.js';
@@ -78,9 +79,9 @@ async function bind(connection: DuckDBConnection, all: readonly TableSchema[], n
   const { evidence, known, fingerprints, run, startedAt } = night;
   const { seenAt, kind, provesAbsence, sources, hidden, unproven, guard } = evidence;
   const place = columnsOf('_domain varchar, _month varchar');
-  const came = evidence.delivered.map((receipt, seq) => ({
+  const came = evidence.delivered.map((receipt, page) => ({
     ...receipt,
-    seq,
+    seq: page * 2 ** RECEIPT_BITS,
     text: JSON.stringify(receipt.vehicle),
   }));
   // A lookup is loaded whole.

@@ -88,7 +88,7 @@ async function createBatch(connection: DuckDBConnection, options: Batch): Promis
   await connection.run(`
     create or replace temp table ${BATCH} as
     select * exclude (_file), (${order}[_file]::bigint << ${RECEIPT_BITS}) + row_number() over () as _seq, ${lists}[_file] as _list
-    from read_json(${paths}, format = 'newline_delimited', filename = '_file',
+    from read_json(${paths}, format = 'newline_delimited', hive_partitioning = false, filename = '_file',
       maximum_object_size = ${Math.max(options.isSmall ? 1 << 18 : 4 << 20, options.largestRecord * 2)}, columns = {${columns}})`);
 }
 

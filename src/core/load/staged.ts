@@ -19,7 +19,11 @@ export function stagedFiles(stage: string, table: string): string {
   const entries = readdirSync(folder, { withFileTypes: true });
   const whole = `read_parquet(${literal(join(folder, '*.parquet'))}, hive_partitioning = false)`;
   if (!entries.some((entry) => entry.isDirectory())) return whole;
-  const parts = `read_parquet(${literal(join(folder, '*', '*', '*.parquet'))}, hive_partitioning = true, hive_types_autocast = false)`;
+  // DuckDB would read every `key=value` of the whole path, also above the stage.
+  const parts = `(
+    select * exclude (filename), regexp_extract(filename, '/_domain=([^/]*)/[^/]*/[^/]*$', 1) as _domain,
+      regexp_extract(filename, '/_month=([^/]*)/[^/]*$', 1) as _month
+    from read_parquet(${literal(join(folder, '*', '*', '*.parquet'))}, hive_partitioning = false, filename = true))`;
   return entries.some((entry) => entry.isFile())
     ? `(select * from ${parts} union all by name select * from ${whole})`
     : parts;
@@ -56,5 +60,5 @@ export function rejectsRelation(stage: string, mostRecordBytes: number): string 
   const columns = REJECT_COLUMNS.map(({ name, type }) => `${name}: '${type}'`);
   // DuckDB holds buffers of this size for each thread.
   const longest = Math.max(1 << 20, Math.min(Math.max(...sizes), 4 * mostRecordBytes));
-  return `read_json(${literal(join(folder, '*.ndjson'))}, format = 'newline_delimited', maximum_object_size = ${longest}, columns = {${columns.join(', ')}})`;
+  return `read_json(${literal(join(folder, '*.ndjson'))}, format = 'newline_delimited', hive_partitioning = false, maximum_object_size = ${longest}, columns = {${columns.join(', ')}})`;
 }
