@@ -2,12 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  FINGERPRINTS,
-  Fingerprints,
-  readFingerprints,
-  writeFingerprints,
-} from '../../src/core/land/fingerprints.js';
+import { Fingerprints, readFingerprints, writeFingerprints } from '../../src/core/land/fingerprints.js';
+import { FINGERPRINTS } from '../../src/core/land/ids.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const id = fc.integer({ min: 0, max: 30 });

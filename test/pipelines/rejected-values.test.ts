@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { ownFiles } from '../../src/core/lake/files.js';
+import { ownFiles } from '../../src/core/lake/linked-files.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { firstLot, lotAt, need, recordsOf, type VehicleRecord, vehicleAt } from '../served.js';
 import {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openSession, rows } from '../../src/base/duck/session.js';
 import type { BaseState } from '../../src/core/lake/base.js';
-import { listFiles } from '../../src/core/lake/files.js';
+import { listFiles } from '../../src/core/lake/linked-files.js';
 import { type MergeContext, systemTable } from '../../src/core/reconcile/relations.js';
 import { appendToSystemTable } from '../../src/core/reconcile/system-rows.js';
 import { temporaryFolder } from '../pipelines/support.js';

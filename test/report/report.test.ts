@@ -393,7 +393,9 @@ describe('a report', () => {
       'incremental of 18 Nov 2026, 06:00 UTC: the run failed and published nothing: SERVICE_FAILED.',
     );
     expect(alarms).toContainEqual(
-      expect.stringMatching(/^nightly of 16 Nov 2026, .* UTC, cars: \d\.\d% of the records have a value that was rejected\.$/),
+      expect.stringMatching(
+        /^nightly of 16 Nov 2026, .* UTC, cars: \d\.\d% of the records have a value that was rejected\.$/,
+      ),
     );
     expect(texts('.note')).toEqual(['Rejected and not loaded: 1 record: 1 of cars (nightly).']);
   });

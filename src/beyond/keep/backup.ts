@@ -28,10 +28,11 @@ import {
 } from '../../base/config/owned.js';
 import { version } from '../../base/config/package-root.js';
 import { assertUnbroken } from '../../core/lake/base.js';
-import { filesBelow, linkFile } from '../../core/lake/files.js';
+import { filesBelow } from '../../core/lake/files.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
 import { currentId, currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
 import { TRASH } from '../../core/lake/leftovers.js';
+import { linkFile } from '../../core/lake/linked-files.js';
 import { LOCK } from '../../core/lake/lock.js';
 import { NOTE as LAKE_NOTE } from '../../core/lake/lock-lake.js';
 import { listSnapshots } from '../../core/lake/snapshots.js';

@@ -8,7 +8,7 @@ import { type Code, LotlakeError } from '../../base/config/lotlake-error.js';
 import { WAREHOUSE } from '../../core/lake/layout.js';
 import { allFiles, type Manifest } from '../../core/lake/manifest.js';
 import { checksumOf } from '../../core/land/files.js';
-import { FINGERPRINTS } from '../../core/land/fingerprints.js';
+import { FINGERPRINTS } from '../../core/land/ids.js';
 import type { ObjectStore, Versioned } from './store.js';
 
 /** Where a mirror is and how it is reached. */

@@ -1,7 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { basename } from 'node:path';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
-import { listPasses } from '../land/pass.js';
 import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn, manifestOrDamage } from './manifest.js';
@@ -44,15 +43,6 @@ export function recordedIds(layout: Layout, base: BaseState | undefined): Manife
   const current = currentSnapshot(layout);
   const published = current === undefined ? undefined : manifestIn(current);
   return published ?? base?.manifest ?? listSnapshots(layout).findLast(hasManifest)?.manifest;
-}
-
-/** The place of the next run in the order of the lake: after every snapshot and pass, whatever came of them. */
-export function nextSequence(layout: Layout): number {
-  const places = [
-    ...listSnapshots(layout).map(({ manifest }) => manifest?.sequence ?? 0),
-    ...listPasses(layout.landing).map(({ record }) => record.sequence),
-  ];
-  return 1 + places.reduce((last, place) => Math.max(last, place), 0);
 }
 
 /** Throws LAKE_UNSOUND if `current` is a folder, because a copy followed the link. A publish cannot replace it. */

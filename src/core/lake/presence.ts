@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { isLink, linksBelow, realPlace } from '../../base/config/owned.js';
-import { FINGERPRINTS } from '../land/fingerprints.js';
+import { FINGERPRINTS } from '../land/ids.js';
 import { filesBelow } from './files.js';
 import { unsoundError } from './lake-error.js';
 import { WAREHOUSE } from './layout.js';

@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { messageOf } from '../../base/config/lotlake-error.js';
 import { identifier, literal, rows, scalar } from '../../base/duck/session.js';
 import { checksumOf } from '../land/files.js';
-import { FINGERPRINTS } from '../land/fingerprints.js';
+import { FINGERPRINTS } from '../land/ids.js';
 import { WAREHOUSE } from './layout.js';
 import { allTables, type LakeFile, type Manifest } from './manifest.js';
 import { findStrays, linkProblems, type Problem, sizeProblem, tornIf } from './presence.js';

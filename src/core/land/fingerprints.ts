@@ -3,12 +3,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { append, writeNew } from '../../base/config/owned.js';
 import { writing } from './files.js';
-
-/**
- * File with the fingerprints of the records that a snapshot was made from, or a pass has brought. They are a cache, except
- * those of the records that the pages of a delta leave out: nothing else names them.
- */
-export const FINGERPRINTS = 'fingerprints.bin';
+import { FINGERPRINTS } from './ids.js';
 
 /** Bytes of one fingerprint on disk. */
 const PRINT_BYTES = 16;

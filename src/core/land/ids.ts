@@ -3,3 +3,9 @@
  * lotlake's. It is alone here, since every command reads ids and few read passes.
  */
 export const ID = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
+
+/**
+ * File with the fingerprints of the records that a snapshot was made from, or a pass has brought. They are a cache, except
+ * those of the records that the pages of a delta leave out: nothing else names them.
+ */
+export const FINGERPRINTS = 'fingerprints.bin';

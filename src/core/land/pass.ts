@@ -7,8 +7,8 @@ import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { append, isLink, makeFolder, realPlace, replaceFile } from '../../base/config/owned.js';
 import { type StreamName, streamNames } from '../service/streams.js';
 import { checksumOf, syncFiles, unwritable, writing } from './files.js';
-import { arePrintsSound, endOfPrints, FINGERPRINTS } from './fingerprints.js';
-import { ID } from './ids.js';
+import { arePrintsSound, endOfPrints } from './fingerprints.js';
+import { FINGERPRINTS, ID } from './ids.js';
 import { heldBy, type LandedPage } from './page.js';
 
 const passSchema = z.object({

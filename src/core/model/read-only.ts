@@ -1,9 +1,7 @@
-import { statSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { insteadOf } from '../../base/config/gone.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { literal } from '../../base/duck/session.js';
-import type { Model } from './model-files.js';
 import type { Modelling } from './own-models.js';
 import { planModelTests } from './test-sql.js';
 import { namesIn, type SqlTree, treeOf } from './tree.js';
@@ -58,64 +56,6 @@ export async function readQuery(connection: DuckDBConnection, text: string): Pro
   checkFunctions(tree);
   const sql = prefix === '' ? select : `explain ${analyze ?? ''}\n${select}`;
   return { sql, select, needed: (tables) => neededOf(tree, tables) };
-}
-
-/**
- * Checks the SELECT of a model of the user, and returns it without a semicolon at its end, so that it can stand in parentheses.
- * It names tables without a database, because that has another name in each place where the model runs, and a view
- * reads nothing but tables, because a reader of the lake reaches no other file. Throws QUERY_FAILED.
- */
-export async function readModelSelect(
-  connection: DuckDBConnection,
-  { sql, exists = 'file' }: { readonly sql: string; readonly exists?: Model['exists'] },
-): Promise<string> {
-  const query = await readQuery(connection, sql);
-  if (query.select !== sql) throw refused('a plan is no model; leave explain out');
-  const tree = await treeOf(connection, sql);
-  for (const { type, catalog_name, schema_name, table_name, function: called } of nodesOf(tree)) {
-    const database = [catalog_name, schema_name].filter((part) => part !== '').join('.');
-    if (type === 'BASE_TABLE' && !['', 'main'].includes(database))
-      throw refused(
-        `it reads ${database}.${table_name}; a model reads tables and marts by their names alone`,
-      );
-    const read = type === 'BASE_TABLE' ? [table_name] : type === 'TABLE_FUNCTION' ? nodesOf(called) : [];
-    const pipe = [...read].flatMap(textsIn).find(isEndless);
-    if (pipe !== undefined)
-      throw refused(`it reads ${pipe}, which is no regular file, so that it might never end`);
-    if (type === 'TABLE_FUNCTION' && exists === 'view' && BEYOND_TABLES.test(functionName(called)))
-      throw refused(`a view reads tables and marts alone, and not ${functionName(called)}()`);
-  }
-  return withoutEnd(connection, sql);
-}
-
-/** The texts of a node of the tree, or a text itself. */
-const textsIn = (node: unknown): string[] =>
-  (typeof node === 'object' && node !== null ? Object.values(node) : [node]).filter(
-    (value) => typeof value === 'string',
-  );
-
-/** Whether a path names a pipe, socket or device: the system waits for it, and no interrupt ends that. */
-function isEndless(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && !found.isFile() && !found.isDirectory();
-}
-
-/** Table functions that read something else than their arguments. */
-const BEYOND_TABLES = /^(duckdb_|pragma_|query_table$|histogram|read_|parquet_|glob$|sniff_csv$|summary$)/;
-
-/** Replaces the semicolon that ends a query by a space. A semicolon in a text or a name is part of what DuckDB parses. */
-async function withoutEnd(connection: DuckDBConnection, sql: string): Promise<string> {
-  const parsed = async (text: string) => JSON.stringify(await treeOf(connection, text));
-  const canStand = async (text: string) => !(await treeOf(connection, `select * from (\n${text}\n)`)).error;
-  const meant = await parsed(sql);
-  let text = sql;
-  for (let at = text.length - 1; at >= 0 && !(await canStand(text)); at--) {
-    at = text.lastIndexOf(';', at);
-    if (at < 0) break;
-    const without = `${text.slice(0, at)} ${text.slice(at + 1)}`;
-    if ((await parsed(without)) === meant) text = without;
-  }
-  return text;
 }
 
 /** Checks that data tests only read, since users write some of them. Throws QUERY_FAILED. */
@@ -176,10 +116,12 @@ function neededOf(tree: SqlTree, tables: readonly string[]): readonly string[] {
     : tables;
 }
 
-const functionName = (called: unknown): string =>
+/** The name of a function in the tree, lower case. */
+export const functionName = (called: unknown): string =>
   String(Reflect.get(Object(called), 'function_name')).toLowerCase();
 
-function* nodesOf(tree: unknown): Generator<Readonly<Record<string, unknown>>> {
+/** Every node of a tree, itself first. */
+export function* nodesOf(tree: unknown): Generator<Readonly<Record<string, unknown>>> {
   if (typeof tree !== 'object' || tree === null) return;
   if (!Array.isArray(tree)) yield { ...tree };
   for (const member of Object.values(tree)) yield* nodesOf(member);

@@ -9,8 +9,9 @@ import { version } from '../../base/config/package-root.js';
 import { identifier } from '../../base/duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { absentIn, giveIds, type IdRecords, recordIn, type WantedColumn } from '../lake/field-ids.js';
-import { addChecksums, linkUnchanged, listFiles, ownFiles, writtenRelation } from '../lake/files.js';
+import { writtenRelation } from '../lake/files.js';
 import type { Layout } from '../lake/layout.js';
+import { addChecksums, linkUnchanged, listFiles, ownFiles } from '../lake/linked-files.js';
 import {
   type Manifest,
   type ManifestTable,

@@ -6,7 +6,7 @@ import { counted } from '../../base/config/printable.js';
 import { isOutOfMemory } from '../../base/duck/out-of-memory.js';
 import { poolOf, settled } from '../../base/duck/pool.js';
 import { identifier, literal, rows } from '../../base/duck/session.js';
-import { compareFiles, type FileUse } from '../lake/files.js';
+import { compareFiles, type FileUse } from '../lake/linked-files.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { lakeTables } from '../lake/tables.js';
 import { isStaged, stagedFiles } from '../load/staged.js';

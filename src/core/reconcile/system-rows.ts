@@ -2,7 +2,8 @@ import { dirname, join } from 'node:path';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, remove } from '../../base/config/owned.js';
 import { identifier, literal, literals, rows, scalar } from '../../base/duck/session.js';
-import { linkFile, partitionOf } from '../lake/files.js';
+import { partitionOf } from '../lake/files.js';
+import { linkFile } from '../lake/linked-files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { monthOf } from '../lake/partition.js';
 import {

@@ -3,8 +3,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import type { Check } from '../model/checks.js';
 import type { Model } from '../model/model-files.js';
+import { readModelSelect } from '../model/model-select.js';
 import { type Chosen, type LeftOut, type OwnModels, readableNames, readOwn } from '../model/own-models.js';
-import { checkTests, readModelSelect } from '../model/read-only.js';
+import { checkTests } from '../model/read-only.js';
 import { withReferences } from '../model/references.js';
 import { type ModelNode, planEach } from '../model/run-models.js';
 

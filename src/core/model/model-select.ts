@@ -1,0 +1,63 @@
+import { statSync } from 'node:fs';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Model } from './model-files.js';
+import { functionName, nodesOf, readQuery, refused } from './read-only.js';
+import { treeOf } from './tree.js';
+
+/**
+ * Checks the SELECT of a model of the user, and returns it without a semicolon at its end, so that it can stand in parentheses.
+ * It names tables without a database, because that has another name in each place where the model runs, and a view
+ * reads nothing but tables, because a reader of the lake reaches no other file. Throws QUERY_FAILED.
+ */
+export async function readModelSelect(
+  connection: DuckDBConnection,
+  { sql, exists = 'file' }: { readonly sql: string; readonly exists?: Model['exists'] },
+): Promise<string> {
+  const query = await readQuery(connection, sql);
+  if (query.select !== sql) throw refused('a plan is no model; leave explain out');
+  const tree = await treeOf(connection, sql);
+  for (const { type, catalog_name, schema_name, table_name, function: called } of nodesOf(tree)) {
+    const database = [catalog_name, schema_name].filter((part) => part !== '').join('.');
+    if (type === 'BASE_TABLE' && !['', 'main'].includes(database))
+      throw refused(
+        `it reads ${database}.${table_name}; a model reads tables and marts by their names alone`,
+      );
+    const read = type === 'BASE_TABLE' ? [table_name] : type === 'TABLE_FUNCTION' ? nodesOf(called) : [];
+    const pipe = [...read].flatMap(textsIn).find(isEndless);
+    if (pipe !== undefined)
+      throw refused(`it reads ${pipe}, which is no regular file, so that it might never end`);
+    if (type === 'TABLE_FUNCTION' && exists === 'view' && BEYOND_TABLES.test(functionName(called)))
+      throw refused(`a view reads tables and marts alone, and not ${functionName(called)}()`);
+  }
+  return withoutEnd(connection, sql);
+}
+
+/** The texts of a node of the tree, or a text itself. */
+const textsIn = (node: unknown): string[] =>
+  (typeof node === 'object' && node !== null ? Object.values(node) : [node]).filter(
+    (value) => typeof value === 'string',
+  );
+
+/** Whether a path names a pipe, socket or device: the system waits for it, and no interrupt ends that. */
+function isEndless(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && !found.isFile() && !found.isDirectory();
+}
+
+/** Table functions that read something else than their arguments. */
+const BEYOND_TABLES = /^(duckdb_|pragma_|query_table$|histogram|read_|parquet_|glob$|sniff_csv$|summary$)/;
+
+/** Replaces the semicolon that ends a query by a space. A semicolon in a text or a name is part of what DuckDB parses. */
+async function withoutEnd(connection: DuckDBConnection, sql: string): Promise<string> {
+  const parsed = async (text: string) => JSON.stringify(await treeOf(connection, text));
+  const canStand = async (text: string) => !(await treeOf(connection, `select * from (\n${text}\n)`)).error;
+  const meant = await parsed(sql);
+  let text = sql;
+  for (let at = text.length - 1; at >= 0 && !(await canStand(text)); at--) {
+    at = text.lastIndexOf(';', at);
+    if (at < 0) break;
+    const without = `${text.slice(0, at)} ${text.slice(at + 1)}`;
+    if ((await parsed(without)) === meant) text = without;
+  }
+  return text;
+}
