@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { assertNoLinks } from '../../base/config/owned.js';
 import { literals } from '../../base/duck/session.js';
-import { type LakeFile, type Manifest } from './manifest.js';
+import type { LakeFile, Manifest } from './manifest.js';
 
 /** A Parquet file of a snapshot, before its rows are counted. */
 export type FileSize = Omit<LakeFile, 'rows'>;
