@@ -14,7 +14,9 @@ union
 -- several records list the lot, and the last one decides
 select vehicle_id from run.lot_claims
 union
--- the vehicle came changed first, then unchanged
+-- the vehicle came several times, so that this run took none of its rows for gone
+select vehicle_id from loaded group by all having count(*) > 1
+union
 select vehicle_id from run.unchanged_vehicles semi join loaded using (vehicle_id)
 union
 -- the record lacks an active lot of the vehicle, for example because the key lost its source

@@ -124,6 +124,27 @@ describe('a vehicle that comes in several copies', () => {
     await night([...others, two]);
     expect(await query(ALL)).toEqual([{ lot_id: 9002, bid: 100 }]);
   });
+
+  it('loses what left the feed with it in the next night', async () => {
+    const { night, query } = await feed(cleanups);
+    const some = vehicles.slice(0, 55);
+    const before = some.map((vehicle) => ({
+      ...Object(withPrices(vehicle, [1, 2])),
+      listings: [{ has_history_reports: true }, { has_history_reports: true }],
+    }));
+    const after = some.map((vehicle) => ({
+      ...Object(withPrices(vehicle, [1])),
+      listings: [{ has_history_reports: true }],
+    }));
+    await night(before);
+    // A page with a vehicle that comes twice is asked for again, so that all of it comes twice.
+    await night([after[0], ...after]);
+    await night(after);
+    const there = async (table: string, pattern: string) =>
+      (await query(`select count(*) as n from '$lake/${table}/${pattern}' where gone_at is null`))[0]?.n;
+    expect(await there('prices', '**/*.parquet')).toBe(55);
+    expect(await there('listings', '*.parquet')).toBe(55);
+  });
 });
 
 describe('a lot without a source', () => {

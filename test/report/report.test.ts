@@ -375,7 +375,7 @@ describe('a report', () => {
     const sandbox = await startSandbox({ vehicles: 20, seed: 7, clock: CLOCK });
     const [broken, ...records] = recordsOf(sandbox.world);
     await sandbox.close();
-    await nightOf(alarmed.path, [{ ...broken, listings: 'none' }, ...records], CLOCK);
+    await nightOf(alarmed.path, [{ ...broken, id: 'none' }, ...records], CLOCK);
     const message = 'GET http://127.0.0.1:18787/api/cars?minutes=61: <500>';
     const error = { code: 'SERVICE_FAILED', stage: 'service', message, hint: null };
     const started_at = '2026-11-18T06:00:00.000Z';
@@ -393,9 +393,7 @@ describe('a report', () => {
       'incremental of 18 Nov 2026, 06:00 UTC: the run failed and published nothing: SERVICE_FAILED.',
     );
     expect(alarms).toContainEqual(
-      expect.stringMatching(
-        /^nightly of 16 Nov 2026, .* UTC, cars: \d\.\d% of the records have a value that was rejected\.$/,
-      ),
+      expect.stringMatching(/^nightly of 16 Nov 2026, .* UTC, cars: \d\.\d% of the records were rejected\.$/),
     );
     expect(texts('.note')).toEqual(['Rejected and not loaded: 1 record: 1 of cars (nightly).']);
   });

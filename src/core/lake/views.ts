@@ -50,7 +50,8 @@ const NAMED = new RegExp(
 export async function namedFolders(connection: DuckDBConnection, database: string, snapshot: string) {
   const views = await rows(
     connection,
-    `select sql from duckdb_views() where database_name = ${literal(database)} and not internal`,
+    // A view of the user reads no files, whatever its text says.
+    `select sql from duckdb_views() where database_name = ${literal(database)} and not internal and contains(sql, 'read_parquet(')`,
   );
   const found = views.map(({ sql }) => NAMED.exec(String(sql)) ?? []);
   const folders = found

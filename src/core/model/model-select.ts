@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { literal, rows } from '../../base/duck/session.js';
 import type { Model } from './model-files.js';
 import { functionName, nodesOf, readQuery, refused } from './read-only.js';
 import { treeOf } from './tree.js';
@@ -22,23 +23,49 @@ export async function readModelSelect(
       throw refused(
         `it reads ${database}.${table_name}; a model reads tables and marts by their names alone`,
       );
-    const read = type === 'BASE_TABLE' ? [table_name] : type === 'TABLE_FUNCTION' ? nodesOf(called) : [];
-    const pipe = [...read].flatMap(textsIn).find(isEndless);
-    if (pipe !== undefined)
-      throw refused(`it reads ${pipe}, which is no regular file, so that it might never end`);
     if (type === 'TABLE_FUNCTION' && exists === 'view' && BEYOND_TABLES.test(functionName(called)))
       throw refused(`a view reads tables and marts alone, and not ${functionName(called)}()`);
   }
+  await assertFiles(connection, sql);
   return withoutEnd(connection, sql);
 }
 
-/** The texts of a node of the tree, or a text itself. */
-const textsIn = (node: unknown): string[] =>
-  (typeof node === 'object' && node !== null ? Object.values(node) : [node]).filter(
-    (value) => typeof value === 'string',
-  );
+/**
+ * Checks that a query of the user names the files that it reads by plain texts, and that none is a pipe, socket or device: the
+ * system waits for such a one, and no interrupt ends that. Throws QUERY_FAILED.
+ */
+export async function assertFiles(connection: DuckDBConnection, sql: string): Promise<void> {
+  for (const { type, table_name, function: called } of nodesOf(await treeOf(connection, sql))) {
+    const isReading = type === 'TABLE_FUNCTION' && FILE_FUNCTION.test(functionName(called));
+    if (type !== 'BASE_TABLE' && !isReading) continue;
+    const paths = isReading ? pathsOf(called) : [String(table_name)];
+    for (const path of paths)
+      if ((await filesNamed(connection, path)).some(isEndless))
+        throw refused(`it reads ${path}, which is no regular file, so that it might never end`);
+  }
+}
 
-/** Whether a path names a pipe, socket or device: the system waits for it, and no interrupt ends that. */
+const FILE_FUNCTION = /^(read_|parquet_|sniff_csv$|glob$)/;
+
+/** The paths that a call names, one text or a list of them. Throws QUERY_FAILED if something computes them. */
+function pathsOf(called: unknown): string[] {
+  const [given]: readonly unknown[] = Reflect.get(Object(called), 'children') ?? [];
+  return [...nodesOf(given)].flatMap((node) => {
+    const isList = node.class === 'FUNCTION' && node.function_name === 'list_value';
+    if (node.class === 'CONSTANT') return [String(Reflect.get(Object(node.value), 'value'))];
+    if (node.class === undefined || isList) return [];
+    throw refused(`${functionName(called)}() needs the names of its files as they are, and computes them`);
+  });
+}
+
+/** The files that a path names; of a pattern those that there are. */
+async function filesNamed(connection: DuckDBConnection, path: string): Promise<readonly string[]> {
+  const plain = path.replace(/^file:(\/\/)?/, '');
+  if (!/[*?[]/.test(plain)) return [plain];
+  const found = await rows(connection, `select file from glob(${literal(plain)})`);
+  return found.map(({ file }) => String(file));
+}
+
 function isEndless(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   return found !== undefined && !found.isFile() && !found.isDirectory();

@@ -14,6 +14,8 @@ export function columnProblem(names: readonly string[]): string | undefined {
     const shown = clip(printable(name), 80);
     if (!columnName.safeParse(name).success)
       return `a column cannot be named ${shown}: a name has letters of a to z, digits and _, 63 at most, so write ${AS}`;
+    if (name.toLowerCase() === 'filename')
+      return 'a column cannot be named filename, which DuckDB adds to the rows of a file';
     if (seen.has(name.toLowerCase())) return `two columns are named ${shown}, if case does not count`;
     seen.add(name.toLowerCase());
   }

@@ -145,6 +145,7 @@ function assertName(path: string, name: string, taken: ReadonlySet<string>): voi
     throw fail(
       'a name has the letters a to z, digits and _ alone, begins with a letter, and has 63 characters at most',
     );
+  if (/^(duckdb|pg|pragma|sqlite)_/.test(name)) throw fail('DuckDB has such names in its catalog');
   if (taken.has(name)) throw fail(`lotlake has a table, mart or check ${name} itself`);
 }
 

@@ -3,11 +3,12 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import type { Check } from '../model/checks.js';
 import type { Model } from '../model/model-files.js';
-import { readModelSelect } from '../model/model-select.js';
+import { assertFiles, readModelSelect } from '../model/model-select.js';
 import { type Chosen, type LeftOut, type OwnModels, readableNames, readOwn } from '../model/own-models.js';
 import { checkTests } from '../model/read-only.js';
 import { withReferences } from '../model/references.js';
 import { type ModelNode, planEach } from '../model/run-models.js';
+import { planModelTests } from '../model/test-sql.js';
 
 /**
  * Reads the models and checks of the user, in the order in which they can run. DuckDB parses them and runs none. One that is
@@ -54,6 +55,7 @@ async function readSelect(
 ): Promise<readonly (Model & ModelNode)[]> {
   const sql = await readModelSelect(connection, model);
   await checkTests(connection, { models: [model], checks: [] });
+  for (const test of planModelTests(model)) await assertFiles(connection, test.sql);
   return withReferences(connection, [{ ...model, sql }]);
 }
 
