@@ -78,7 +78,7 @@ describe('a catalog', () => {
       '/api/v1/mine/namespaces/a%1Fb/tables/lots',
       '/api/v1/mine/namespaces/a%1Fb/register',
     ]);
-    expect([...tokens]).toEqual(['Bearer secret']);
+    expect([...tokens]).toEqual(['Bearer token-of-a-catalog']);
   });
 
   it.each([
