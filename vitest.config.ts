@@ -71,10 +71,13 @@ const slow = [
     include: [
       'test/pipelines/{disk-full,kill-matrix,plans,unserved}.test.ts',
       'test/explore/{hostile-texts,publishing,watched}.test.ts',
-      'test/soak/model-based.soak.ts',
+      'test/soak/{interrupted,model-based}.soak.ts',
       'test/hostile/{answers,folders,records,leaks}/*.hostile.ts',
     ],
-    env: { LOTLAKE_STORIES: '25', LOTLAKE_SEED: '1', LOTLAKE_LAKES: '12', LOTLAKE_PAGES: '250' },
+    env: {
+      ...{ LOTLAKE_STORIES: '25', LOTLAKE_SEED: '1', LOTLAKE_KILLS: '16' },
+      ...{ LOTLAKE_LAKES: '12', LOTLAKE_PAGES: '250' },
+    },
     maxWorkers: 2,
   }),
   onRequest('hostile', 2 * MINUTE, 2 * MINUTE, { include: ['test/hostile/**/*.hostile.ts'], maxWorkers: 2 }),
