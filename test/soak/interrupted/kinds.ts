@@ -10,7 +10,7 @@ export const KINDS = ['KILL', 'STOP+KILL', 'TERM', 'full disk', 'file size', 're
 export type Kind = (typeof KINDS)[number];
 
 /** A kill point, such as `land.page-written#2`, or a share of the time that the undisturbed operation takes. */
-export type Moment = string | number;
+type Moment = string | number;
 
 /** An interruption. */
 export interface Interruption {
@@ -170,5 +170,6 @@ function stageIn(err: string, { kind, moment }: Interruption): string {
   const steps = [...err.matchAll(/^\d{4}-\S+Z (?!warning)(\w+(?: \w+)?) {2,}/gm)].map(
     ([, step = '']) => step,
   );
-  return steps.at(-1) ?? 'begin';
+  // Commands other than runs name no steps.
+  return steps.at(-1) ?? (kind === 'file size' ? 'a write' : `after ${Math.round(Number(moment) * 10)}0%`);
 }

@@ -96,6 +96,7 @@ export async function withSite<T>(
   const cwd = join(shared.folder, name);
   const place = inPlace(cwd);
   mkdirSync(place, { recursive: true });
+  // A run would push to a mirror that the settings name.
   const publish = { endpoint: shared.mirrors.endpoint, pathStyle: true };
   writeFileSync(join(cwd, 'lotlake.config.json'), JSON.stringify({ ...SETTINGS, publish }));
   const begins = FIRST_NIGHT + BASES[base].begins * HOUR;
@@ -132,18 +133,13 @@ export async function run(site: Site, [pipeline, hours]: Step): Promise<readonly
 }
 
 /** The environment of a command on a site. */
-export function envOf({ url, output, shared, name }: Site, now: Date): NodeJS.ProcessEnv {
+export function envOf({ url, output }: Site, now: Date): NodeJS.ProcessEnv {
   const env = {
     FIXED_CLOCK: now.toISOString(),
-    LOTLAKE_PUBLISH_TO: mirrorOf({ name }),
-    LOTLAKE_PUBLISH_ENDPOINT: shared.mirrors.endpoint,
     LOTLAKE_PER_PAGE: String(SETTINGS.perPage),
   };
   return placeEnv({ url, output, env });
 }
-
-/** The mirror of a site. */
-export const mirrorOf = ({ name }: Pick<Site, 'name'>): string => `s3://bucket/${name}`;
 
 /** Runs a command in this process, an hour after the operation began. */
 export async function lotlake(site: Site, ...args: readonly string[]): Promise<void> {
