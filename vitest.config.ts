@@ -75,7 +75,7 @@ const slow = [
       'test/hostile/{answers,folders,records,leaks}/*.hostile.ts',
     ],
     env: {
-      ...{ LOTLAKE_STORIES: '25', LOTLAKE_SEED: '1', LOTLAKE_KILLS: '16' },
+      ...{ LOTLAKE_STORIES: '25', LOTLAKE_SEED: '1', LOTLAKE_KILLS: '12' },
       ...{ LOTLAKE_LAKES: '12', LOTLAKE_PAGES: '250' },
     },
     maxWorkers: 2,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How an operation is interrupted. */
-export const KINDS = ['KILL', 'STOP+KILL', 'TERM', 'full disk', 'file size', 'read-only'] as const;
+export const KINDS = ['KILL', 'STOP+KILL', 'TERM', 'file size', 'full disk', 'read-only'] as const;
 
 /** See {@link KINDS}. */
 export type Kind = (typeof KINDS)[number];
