@@ -48,6 +48,9 @@ export interface Interrupted {
   readonly took: number;
 }
 
+/** Kinds after which no operation ends with 0, if they came in time. */
+const MUST_FAIL: ReadonlySet<Kind> = new Set(['KILL', 'STOP+KILL', 'file size']);
+
 const isRoot = process.getuid?.() === 0;
 /** Gives a command file systems of its own; users need the right to create namespaces. */
 const MOUNTS = isRoot ? ['unshare', '-m'] : ['unshare', '-rm'];
@@ -133,7 +136,8 @@ export async function interrupt(command: Command, how: Interruption, whole: numb
   child.stdin.write('\n');
   const { code, signal } = await ended;
   if (code === 99) throw new Error(`the interruption could not be made: ${err}`);
-  const isHit = kind === 'file size' ? code !== 0 : isAtWork;
+  // The end of a process may not have been told yet when it is interrupted.
+  const isHit = isAtWork && (!MUST_FAIL.has(kind) || code !== 0);
   return { isHit, code, signal, err, stage: stageIn(err, how), took: performance.now() - began };
 }
 

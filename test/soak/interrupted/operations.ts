@@ -69,12 +69,16 @@ const SENDING = [
   ...(['mirror.hint-written#20', 'mirror.heads-written', 'mirror.page-sent#4'] as const),
 ] as const;
 
-/** A pipeline that changes the content. It is repeated in half of the cases; in the others the night comes at once. */
+/**
+ * A pipeline that changes the content. If it published nothing, it is repeated in half of the cases; in the others the night
+ * comes at once.
+ */
 const changing = (pipeline: PipelineName, base: Base = 'young'): Operation => ({
   ...{ name: pipeline, base, points: [...LANDING, ...MAKING], parts: PARTS },
   args: () => ['run', pipeline],
   complete: async (site, { isPublished, isRepeated }) => {
-    if (isRepeated) await run(site, [pipeline, 1 / 60]);
+    // A second closing looks up other vehicles.
+    if (isRepeated && !isPublished) await run(site, [pipeline, 1 / 60]);
     return isRepeated || isPublished ? [[pipeline, 0]] : [];
   },
 });
