@@ -71,15 +71,12 @@ const slow = [
     include: [
       'test/pipelines/{disk-full,kill-matrix,plans,unserved}.test.ts',
       'test/explore/{hostile-texts,publishing,watched}.test.ts',
-      'test/soak/model-based.soak.ts',
+      'test/soak/{interrupted,model-based}.soak.ts',
       'test/hostile/{answers,folders,members,models,records,leaks}/*.hostile.ts',
     ],
     env: {
-      LOTLAKE_STORIES: '25',
-      LOTLAKE_SEED: '1',
-      LOTLAKE_LAKES: '12',
-      LOTLAKE_PAGES: '250',
-      LOTLAKE_CHANGES: '300',
+      ...{ LOTLAKE_STORIES: '25', LOTLAKE_SEED: '1', LOTLAKE_KILLS: '12' },
+      ...{ LOTLAKE_LAKES: '12', LOTLAKE_PAGES: '250', LOTLAKE_CHANGES: '300' },
     },
     maxWorkers: 2,
   }),

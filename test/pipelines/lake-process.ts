@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLI } from '../cli/support.js';
-import { bareDuckDb, type PlainRow } from './support.js';
+import { type PlainRow, readLake } from './support.js';
 
 /** How a process ended and what it printed. */
 export interface Ended {
@@ -82,15 +81,14 @@ export async function interruptAt(started: Started, point: string, signal: NodeJ
 
 /** Rows of every table except those about the run itself, without the columns that name a run or its time. */
 export async function contentOf(output: string): Promise<Map<string, string[]>> {
-  const duck = await bareDuckDb();
-  const current = join(output, 'lake', 'current');
+  return contentIn(await readLake(join(output, 'lake', 'current')));
+}
+
+/** {@link contentOf} tables that were read already. */
+export function contentIn(tables: ReadonlyMap<string, readonly PlainRow[]>): Map<string, string[]> {
   const content = new Map<string, string[]>();
-  for (const entry of readdirSync(current, { withFileTypes: true }).filter((e) => e.isDirectory())) {
-    if (['runs', 'passes', 'data_health'].includes(entry.name)) continue;
-    const rows = await duck.query(`select * from '${join(current, entry.name, '**', '*.parquet')}'`);
-    content.set(entry.name, rows.map(plain).sort());
-  }
-  duck.close();
+  for (const [name, rows] of tables)
+    if (!['runs', 'passes', 'data_health'].includes(name)) content.set(name, rows.map(plain).sort());
   return content;
 }
 
