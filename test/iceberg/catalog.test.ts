@@ -70,7 +70,9 @@ describe('a catalog', () => {
       return pathname.endsWith('/lots') ? { status: 404, body: {} } : { body: {} };
     });
     const place = { uri: server.url, warehouse: 'w', namespace: 'a.b' };
-    const done = await commitToCatalog(place, 'token-of-a-catalog', [entryOf(night('1'))]).finally(server.close);
+    const done = await commitToCatalog(place, 'token-of-a-catalog', [entryOf(night('1'))]).finally(
+      server.close,
+    );
     expect(done).toEqual({ registered: 1, committed: 0, unchanged: 0 });
     expect(server.requests).toEqual([
       '/api/v1/config?warehouse=w',
