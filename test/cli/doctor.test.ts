@@ -266,9 +266,9 @@ describe('lotlake doctor', () => {
   });
 
   it('warns of a key that is too short to be hidden well', async () => {
-    const other = await startSandbox({ vehicles: 5, apiKey: 'mine' });
+    const other = await startSandbox({ vehicles: 5, apiKey: 'q7zx' });
     const { effects } = await effectsOf({
-      env: { LOTLAKE_BASE_URL: other.url, LOTLAKE_API_KEY: 'mine' },
+      env: { LOTLAKE_BASE_URL: other.url, LOTLAKE_API_KEY: 'q7zx' },
     });
     const { lines } = await diagnose({ ...MEANS, effects });
     await other.close();
@@ -304,7 +304,7 @@ describe('lotlake doctor', () => {
   it('continues with the checks that do not depend on a failed one', async () => {
     const { effects } = await effectsOf({
       prepare: (output) => publish(output, { schema_version: 9 }),
-      env: { LOTLAKE_API_KEY: 'x' },
+      env: { LOTLAKE_API_KEY: 'q8zx' },
     });
     const { lines } = await diagnose({ ...MEANS, effects });
     expect(Object.fromEntries(lines.map(({ check, status }) => [check, status]))).toMatchObject({

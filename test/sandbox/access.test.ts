@@ -27,7 +27,7 @@ describe('the key', () => {
   });
 
   it('can be chosen', async () => {
-    const sandbox = await start({ apiKey: 'mine' });
+    const sandbox = await start({ apiKey: 'key-of-its-own' });
     expect((await get(sandbox, '/cars?per_page=1')).status).toBe(200);
     expect((await get(sandbox, '/cars', { 'x-api-key': 'sandbox-key' })).status).toBe(403);
   });
