@@ -23,7 +23,7 @@ const MOCKING = [
 /** Run with `npm run test:soak`. */
 const SLOW: readonly string[] = [
   'test/pipelines/{absence,alarms,any-folder,clocks,damaged-lake,damaged-pages,disk-full,exchanged-passes,faults,formats,held-runs,interrupt,inventory,keyframes,kill,kill-matrix,lookups}.test.ts',
-  'test/pipelines/{model-found,nothing-new,origin,oversized,quarantine,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
+  'test/pipelines/{model-found,nothing-new,odd-rows,origin,oversized,quarantine,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
   'test/pipelines/{learned-contract,observed,older-lake,order-of-nights,plans,replayed,strange-members,survivors,thousand-bad-values}.test.ts',
   'test/pipelines/{unserved,unchanged,vacuum,week}.test.ts',
   'test/library/two-keys.test.ts',
@@ -69,7 +69,7 @@ const slow = [
   // The suites that guard data, in a size for every change.
   onRequest('guard', 20 * MINUTE, 2 * MINUTE, {
     include: [
-      'test/pipelines/{disk-full,kill-matrix,plans,unserved}.test.ts',
+      'test/pipelines/{disk-full,kill-matrix,odd-rows,plans,unserved}.test.ts',
       'test/explore/{hostile-texts,publishing,watched}.test.ts',
       'test/soak/{interrupted,model-based}.soak.ts',
       'test/hostile/{answers,folders,members,models,records,leaks}/*.hostile.ts',
