@@ -8,7 +8,7 @@ import { clip, count, printable } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { readPass } from '../../core/land/pass.js';
-import { WHOLE_ROW } from '../../core/load/mend-record.js';
+import { WHOLE_ROW } from '../../core/load/rejected-values.js';
 import { command } from '../command.js';
 import { streamOf } from '../option-values.js';
 

@@ -7,7 +7,8 @@ import { openNew, writeTo } from '../../base/config/owned.js';
 import { regular } from '../land/locate.js';
 import type { LandedPage } from '../land/page.js';
 import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/scan-page.js';
-import { type BadValue, type Fault, LARGE, mendRecord, NO_UTF8, type RecordRules } from './mend-record.js';
+import { LARGE, mendRecord } from './mend-record.js';
+import { type BadValue, type Fault, NO_UTF8, type RecordRules } from './rejected-values.js';
 
 /** A record that cannot be loaded, or a value that breaks the contract, with its place and its raw text. */
 export interface Reject
