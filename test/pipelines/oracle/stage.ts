@@ -28,7 +28,10 @@ export interface Stage {
   readonly footprints: Footprint[];
   known: Knowledge;
   isPublished: boolean;
+  /** When the run of the step began. */
   now: number;
+  /** The time during that run: it goes on with each thing that happens in between. */
+  clock: number;
   /** Whether a window can still reach every change of the feed since the last whole pass. */
   isGapless: boolean;
   /** Counts situations, to show that the stories reach all of them. */
@@ -45,7 +48,7 @@ export async function openStage(story: Story, note: Stage['note']): Promise<Stag
   const service = await startService(world);
   const duck = await bareDuckDb();
   return {
-    ...{ story, world, service, duck, note, output: folder.path, footprints: [], now: START },
+    ...{ story, world, service, duck, note, output: folder.path, footprints: [], now: START, clock: START },
     ledger: { left: [], newest: new Map(), whole: new Map() },
     ...{ known: NOTHING, isPublished: false, isGapless: false },
     close: async () => {
@@ -65,6 +68,7 @@ export function pass(stage: Stage, { minutes, happenings }: Step): void {
     leaveFootprint(stage, time);
   }
   stage.now += gap;
+  stage.clock = stage.now;
   leaveFootprint(stage, stage.now);
 }
 
@@ -90,7 +94,7 @@ export async function ended(run: Promise<RunResult>): Promise<Ended> {
 
 /** The options of a job. If trouble begins after a number of pages, the job requests one page at a time. */
 export function jobOf(stage: Stage, { trouble, sources, guard, allowShrink, concurrency }: Step): JobOptions {
-  const { now, story } = stage;
+  const { story } = stage;
   const inFlight = { none: concurrency, drift: trouble.kind === 'drift' ? trouble.concurrency : 1 };
   const config = configFor(stage.service.url, stage.output, {
     ...{
@@ -104,7 +108,7 @@ export function jobOf(stage: Stage, { trouble, sources, guard, allowShrink, conc
     concurrency: trouble.kind === 'none' || trouble.kind === 'drift' ? inFlight[trouble.kind] : 1,
     ...(sources === null ? {} : { sources: [...sources] }),
   });
-  return { ...SALES_ALONE, config, reporter: silentReporter(), now: () => new Date(now) };
+  return { ...SALES_ALONE, config, reporter: silentReporter(), now: () => new Date(stage.clock) };
 }
 
 /** Begins the log of a run whose service behaves as the step describes. */
@@ -126,6 +130,7 @@ function disturbanceOf(stage: Stage, trouble: Trouble): Disturbance {
       for (const move of [...left].filter(({ page }) => page <= answered)) {
         left.delete(move);
         const time = stage.now + 1000 * (1 + answered);
+        stage.clock = Math.max(stage.clock, time);
         happen(stage.world, move.happening, time);
         leaveFootprint(stage, time);
       }
