@@ -184,7 +184,8 @@ function currentOf(all: readonly Receipt[], later: SeenLater): readonly Vehicle[
   return [...copiesOf.values()].map((copies) => {
     const vehicle = united(copies.map((copy) => copy.vehicle));
     const lots = vehicle.lots?.filter((lot) => ownerOf.get(lot.id) === vehicle.id && !later.lots.has(lot.id));
-    return { ...vehicle, lots: lots ?? null };
+    // The same object, which is known to have come in several copies.
+    return Object.assign(vehicle, { lots: lots ?? null });
   });
 }
 
