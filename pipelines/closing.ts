@@ -28,6 +28,7 @@ export function closing(options: JobOptions): Promise<RunResult> {
     const lookups = open.map(({ vehicle_id }) => ({
       name: String(vehicle_id),
       request: requests.car({ car_id: vehicle_id, prices_history: true }),
+      id: vehicle_id,
     }));
     const { passes, unanswered } = await stageLookups(job, lookups);
     const closings = open.map(
@@ -47,7 +48,13 @@ export function closing(options: JobOptions): Promise<RunResult> {
 }
 
 /** Outcomes in `closings` by the answer. */
-const OUTCOMES = { missing: 'gone', refused: 'refused', found: 'found' } as const;
+const OUTCOMES = {
+  missing: 'gone',
+  refused: 'refused',
+  found: 'found',
+  unreadable: 'unreadable',
+  other: 'other_vehicle',
+} as const;
 
 /** The vehicles to look up, and how often each was looked up before. */
 async function findOpen(job: Job): Promise<Pick<ClosingRow, 'vehicle_id' | 'asked'>[]> {

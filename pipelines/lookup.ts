@@ -4,7 +4,7 @@ import { type JobOptions, runJob } from '../src/core/run/job.js';
 import { model } from '../src/core/run/model.js';
 import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
 import { reconcile } from '../src/core/run/reconcile.js';
-import { type Lookup, stageLookups } from '../src/core/run/stage-lookups.js';
+import { type Lookup, stageLookups, type Unanswered } from '../src/core/run/stage-lookups.js';
 import { ServiceError } from '../src/core/service/errors.js';
 
 /**
@@ -28,9 +28,9 @@ export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResu
   });
 }
 
-function lookupError({ request }: Lookup, answer: 'missing' | 'refused'): Error {
+function lookupError({ request }: Lookup, answer: NonNullable<ReturnType<Unanswered['get']>>): Error {
   const facts = { url: request.path, detail: 'nothing was saved' };
-  return answer === 'missing'
-    ? new ServiceError('SERVICE_NOT_FOUND', { ...facts, status: 404 })
-    : new ServiceError('SERVICE_SOURCE_REFUSED', { ...facts, status: 401 });
+  return answer === 'refused'
+    ? new ServiceError('SERVICE_SOURCE_REFUSED', { ...facts, status: 401 })
+    : new ServiceError('SERVICE_NOT_FOUND', { ...facts, status: 404 });
 }

@@ -232,6 +232,20 @@ describe('the configuration', () => {
       expect(() => sources(given)).toThrow(/^--sources is /);
   });
 
+  it('takes no address that holds the key, which the lake would keep', () => {
+    const apiKey = 'Zx9-SecretKey';
+    const read = (baseUrl: string, key = apiKey) =>
+      readConfig({ baseUrl }, { env: { LOTLAKE_API_KEY: key }, cwd: folderWith({}) }).baseUrl;
+    const encoded = encodeURIComponent('%5A%78%39-SecretKey');
+    for (const part of [apiKey, '%5a%78%39-SecretKey', encoded]) {
+      const url = `https://service.example/api/${part}`;
+      expect(() => read(url), part).toThrow(/^--base-url holds the key/);
+      expect(() => read(url), part).not.toThrow(apiKey);
+    }
+    expect(() => read('https://service.example/api')).not.toThrow();
+    expect(() => read('https://service.example/api', 'api')).not.toThrow();
+  });
+
   it('sends the key over https only, except to this machine', () => {
     const url = (baseUrl: string) => readConfig({ baseUrl }, { env: {}, cwd: folderWith({}) }).baseUrl;
     for (const given of ['http://service.example/api', 'http://10.0.0.1', 'http://127.0.0.1.service.example'])

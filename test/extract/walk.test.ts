@@ -61,6 +61,27 @@ describe('a list with totals', () => {
     expect(result).toMatchObject({ complete: true, reason: null, total: ids.length });
   });
 
+  it.each([1, 4])(
+    'without an order that grows at its front is read whole, %i requests at once',
+    async (concurrency) => {
+      for (const added of [1, 7]) {
+        const ids = upTo(120).reverse();
+        const server = await serve((request, response, number) => {
+          // The records that were there before the walk are pushed towards the end. It comes to rest in time.
+          if (number > 1 && number < 6) for (let i = 0; i < added; i++) ids.unshift(1000 * number + i);
+          const [page, size] = [pageAsked(request.url), 50];
+          const data = ids.slice((page - 1) * size, page * size).map((id) => ({ id }));
+          const meta = { total: ids.length, last_page: Math.ceil(ids.length / size), per_page: size };
+          response.end(JSON.stringify({ data, meta }));
+        });
+        onTestFinished(() => server.close());
+        const { sink } = await walkAt(server.url, { ascending: false, concurrency });
+        const missed = upTo(120).filter((id) => !idsSeen(sink).includes(id));
+        expect(missed, `${added} added before each answer`).toEqual([]);
+      }
+    },
+  );
+
   it('is read whole with several requests at once', async () => {
     const { sandbox, requestedPages, walkIt } = await sandboxOf([
       { match: { page: 4 }, fault: { kind: 'delay', ms: 60 } },

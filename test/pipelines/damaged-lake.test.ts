@@ -66,6 +66,27 @@ describe('a published snapshot that lacks a file', () => {
     120_000,
   );
 
+  it.each(['prices', 'closings', 'rejects'])(
+    'has the files of %s and a manifest without the table stops a night, which would lose its rows',
+    async (table) => {
+      const before = await stage.lake();
+      const path = join(realpathSync(current), 'manifest.json');
+      const manifest = JSON.parse(readFileSync(path, 'utf8'));
+      if (manifest.tables[table]?.files.length === 0) return;
+      delete manifest.tables[table];
+      overwrite(path, Buffer.from(JSON.stringify(manifest)));
+      await expect(nextNight(1)).rejects.toMatchObject({
+        code: 'LAKE_UNSOUND',
+        message: expect.stringContaining(`table ${table}: its files are there`),
+      });
+      stage.sandbox.setClock(new Date(START));
+      await stage.run(rebuild);
+      expect(rowsOf(await stage.lake(), table).length).toBe(rowsOf(before, table).length);
+      await expect(nextNight(1)).resolves.toBeDefined();
+    },
+    120_000,
+  );
+
   it('is skipped in favour of the newest older one, and a rebuild restores what was seen in between', async () => {
     await nextNight(1);
     const second = await stage.lake();

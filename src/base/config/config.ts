@@ -63,7 +63,12 @@ export function readSettings(
   const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) throw notValid(parsed.error, given);
   const { origin, output, seeds, models = modelsBeside(files, env), logFile, metrics, lineage } = parsed.data;
-  const { baseUrl, memory = defaultMemory() } = parsed.data;
+  const { baseUrl, apiKey, memory = defaultMemory() } = parsed.data;
+  if (baseUrl !== undefined && apiKey !== undefined && holdsKey(baseUrl, apiKey))
+    throw new ConfigError(
+      `${given.get('baseUrl')?.place ?? 'baseUrl'} holds the key, and the lake keeps the address of its service`,
+      'give the address without the key; lotlake sends the key in a header',
+    );
   const placeOf = (name: string) => given.get(name) ?? standard(name);
   const pathOf = (name: string, path: string, read: typeof readFolder): string =>
     read(placeOf(name).place, path, placeOf(name).folder);
@@ -185,6 +190,18 @@ const isPlace = (name: string): boolean => /^(baseUrl|publish|lineage)/.test(nam
 
 /** Whether the value of a place may hold a password or a token, whether or not it is a valid URL. */
 const holdsSecret = (value: unknown): boolean => /[@?#]/.test(JSON.stringify(value) ?? '');
+
+/** Letters from which on a key in an address is no part of a word there. */
+const KEY_LETTERS = 8;
+
+/** Whether a URL holds a key, as it is or percent-encoded, once or more. */
+function holdsKey(url: string, key: string): boolean {
+  if (key.length < KEY_LETTERS) return false;
+  let text = url;
+  for (let times = 0; times < 4 && !text.includes(key); times++)
+    text = text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return text.includes(key);
+}
 
 /** A base URL as the lake keeps it: in one spelling, and without a password. */
 function originOf(baseUrl: string): string {

@@ -21,12 +21,23 @@ export function recordIn(body: unknown, url: string): object {
   return record;
 }
 
-/** The answer as a page with the record below `data`, its bytes unchanged. Throws as `recordIn` does. */
-export async function asPage(answer: Answer): Promise<Answer> {
+/**
+ * The answer as a page with the record below `data`, its bytes unchanged. Throws as `recordIn` does, and SERVICE_OTHER_RECORD if
+ * the record has another id than the one that was asked for.
+ */
+export async function asPage(answer: Answer, id?: number): Promise<Answer> {
   const bytes = await readBody(answer);
   const body = jsonIn(bytes.toString('utf8'));
   // Landing says what is wrong with a text that is not JSON.
-  const isBare = body !== undefined && recordIn(body, answer.url) === body;
+  const record = body === undefined ? undefined : recordIn(body, answer.url);
+  const isBare = record !== undefined && record === body;
+  const found = record === undefined ? undefined : Reflect.get(record, 'id');
+  if (id !== undefined && found !== undefined && found !== null && Number(found) !== id)
+    throw new ServiceError('SERVICE_OTHER_RECORD', {
+      url: answer.url,
+      status: 200,
+      detail: `the record of ${id} was asked for, and that of ${JSON.stringify(found)} came`,
+    });
   const parts = isBare ? [Buffer.from('{"data":'), bytes, Buffer.from('}')] : [bytes];
   return { ...answer, body: streamOf(parts) };
 }

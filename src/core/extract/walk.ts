@@ -105,6 +105,7 @@ async function readBackwards(walking: Walking, last: number): Promise<Reading> {
   const stopped = await readBack(walking, last);
   if (stopped !== undefined) return { stopped, unproven: [] };
   await followGrowth(walking, last);
+  await readAgain(walking);
   await mend(walking);
   return { stopped, unproven: await closeBorders(walking) };
 }
@@ -178,6 +179,17 @@ async function followGrowth({ pages, fetch }: Walking, last: number): Promise<vo
     const page = pages.get(number) ?? (await fetch(number));
     if (page.records === 0) return;
   }
+}
+
+/**
+ * Reads a list without a known order once more, from its first page to its last, if its total changed while it was read. Records
+ * that join at the front push others onto pages that were read before; this time they lie ahead. No border shows that: the
+ * ids of such a list say nothing about their places.
+ */
+async function readAgain({ ascending, pages, totals, fetch }: Walking): Promise<void> {
+  if (ascending || totals.size < 2) return;
+  const last = (): number => lastOf(pages)?.lastPage ?? 0;
+  for (let number = 1; number <= Math.max(last(), ...pages.keys()); number++) await fetch(number);
 }
 
 /** Reads pages again whose border moved while they were in flight together. */

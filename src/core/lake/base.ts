@@ -1,11 +1,13 @@
-import { lstatSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, lstatSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { filesBelow } from './files.js';
 import { unsoundError } from './lake-error.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn, manifestOrDamage } from './manifest.js';
 import { findMissing } from './presence.js';
 import { hasManifest, listSnapshots, olderThan } from './snapshots.js';
+import { lakeTables, systemTables } from './tables.js';
 
 /** A snapshot on disk with its manifest, such as the base of a run. */
 export interface BaseState {
@@ -105,13 +107,30 @@ function newestSound(layout: Layout, than?: string): BaseState | undefined {
   const older = than === undefined ? snapshots : olderThan(snapshots, than);
   return older
     .filter(hasManifest)
-    .findLast(({ folder, manifest }) => findMissing(folder, manifest).length === 0);
+    .findLast(
+      ({ folder, manifest }) =>
+        lostTable(folder, manifest) === undefined && findMissing(folder, manifest).length === 0,
+    );
+}
+
+/** A table of lotlake whose files lie in a snapshot though its manifest has no such table: a run would take it for new and empty. */
+function lostTable(folder: string, { tables }: Manifest): string | undefined {
+  const missing = [...lakeTables(), ...systemTables].flatMap(({ name }) =>
+    tables[name] === undefined ? [name] : [],
+  );
+  return missing.find((name) => {
+    const own = join(folder, name);
+    return existsSync(own) && filesBelow(own).some((file) => file.endsWith('.parquet'));
+  });
 }
 
 /** A snapshot, or what is wrong with its manifest or the sizes of its files. Throws LAKE_FORMAT for a later format. */
 function readBase(folder: string): BaseState | string {
   const manifest = manifestOrDamage(folder);
   if (manifest instanceof LotlakeError) return manifest.message;
+  const lost = lostTable(folder, manifest);
+  if (lost !== undefined)
+    return `table ${lost}: its files are there, and the manifest does not name the table`;
   const [first, ...more] = findMissing(folder, manifest);
   if (first === undefined) return { folder, manifest };
   const tables = new Set([first, ...more].map(({ table }) => table));

@@ -5,7 +5,7 @@ import { byName } from '../../base/config/json.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { isLink, replaceFile } from '../../base/config/owned.js';
 import { version } from '../../base/config/package-root.js';
-import { ID } from '../land/ids.js';
+import { ID, MOST_SEQUENCE } from '../land/ids.js';
 
 /** Version that this code writes. */
 export const SCHEMA_VERSION = 3;
@@ -79,6 +79,13 @@ const tablesSchema = z
       ),
     { error: 'a file lies in the folder of another table' },
   )
+  .refine(
+    (tables) =>
+      Object.values(tables).every(
+        ({ files }) => new Set(files.map(({ path }) => path)).size === files.length,
+      ),
+    { error: 'a table names a file twice' },
+  )
   .transform(byName);
 
 /** The columns of a view or of a mart: no two have names that differ in case alone, since DuckDB does not tell them apart. */
@@ -110,7 +117,7 @@ const manifestSchema = z.object({
    * Place of the snapshot in the order of the lake: greater than that of every snapshot and pass before it. Ids and times follow
    * clocks, which may be set back. 0 in a snapshot that was written before there was such a place: it comes before all others.
    */
-  sequence: count.default(0),
+  sequence: count.max(MOST_SEQUENCE).default(0),
   pipeline: text,
   created_at: instant,
   /** Start of the last whole pass over each stream in the lake; `cars:3` is the last pass over source 3 alone. */

@@ -4,6 +4,9 @@
  */
 export const ID = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
 
+/** The greatest place of a run in the order of the lake that is believed: more runs than a lake has in any time. */
+export const MOST_SEQUENCE = 2 ** 40;
+
 /**
  * File with the fingerprints of the records that a snapshot was made from, or a pass has brought. They are a cache, except
  * those of the records that the pages of a delta leave out: nothing else names them.

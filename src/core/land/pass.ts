@@ -8,7 +8,7 @@ import { append, isLink, makeFolder, realPlace, replaceFile } from '../../base/c
 import { type StreamName, streamNames } from '../service/streams.js';
 import { checksumOf, syncFiles, unwritable, writing } from './files.js';
 import { arePrintsSound, endOfPrints } from './fingerprints.js';
-import { FINGERPRINTS, ID } from './ids.js';
+import { FINGERPRINTS, ID, MOST_SEQUENCE } from './ids.js';
 import { heldBy, type LandedPage } from './page.js';
 
 const passSchema = z.object({
@@ -19,7 +19,7 @@ const passSchema = z.object({
    * Place in the order of the lake of the run that used the pass last: that of its snapshot, once it is published. 0 in a pass that
    * was landed before there was such a place: it comes before all others, by its end.
    */
-  sequence: z.int().min(0).default(0),
+  sequence: z.int().min(0).max(MOST_SEQUENCE).default(0),
   /** Service of its requests; null if it was landed before format 3. */
   origin: z.string().nullable().default(null),
   /** `full` requests everything, `window` records that changed in the last minutes, `lookup` single vehicles. */
@@ -42,7 +42,7 @@ const passSchema = z.object({
   reason: z.string().nullable(),
   /** Whether the pass proves that missing records are absent, except in `unproven`. */
   complete: z.boolean(),
-  started_at: z.string(),
+  started_at: z.iso.datetime(),
   ended_at: z.string().nullable(),
   /**
    * Seconds by which the clock of the machine was ahead of the service's `Date`, which `started_at` follows; null if the
@@ -74,7 +74,7 @@ const passSchema = z.object({
   /** Sources that the service refused to the key at a start or at the end of the pass: it says nothing about them. */
   hidden: z.array(z.int()).default([]),
   /** Results of lookups that brought no record, by their names. */
-  answers: z.record(z.string(), z.enum(['missing', 'refused'])).default({}),
+  answers: z.record(z.string(), z.enum(['missing', 'refused', 'unreadable', 'other'])).default({}),
   /** Pages that runs could not load, by file. */
   load_failures: z.array(z.object({ page: z.string(), run_id: z.string(), error: z.string() })).default([]),
   /** When lotlake found that files of the pass are not as they were landed; null if they are, or nobody looked. */

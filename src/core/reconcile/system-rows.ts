@@ -22,7 +22,7 @@ export interface ClosingRow {
   readonly vehicle_id: number;
   readonly asked_at: string;
   readonly asked: number;
-  readonly outcome: 'found' | 'gone' | 'refused';
+  readonly outcome: 'found' | 'gone' | 'refused' | 'unreadable' | 'other_vehicle';
   readonly run_id: string;
 }
 

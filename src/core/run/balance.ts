@@ -88,7 +88,7 @@ export function balance(
       `the numbers of this run do not agree: ${wrong.join('; ')}`,
       {
         outcome: 'held',
-        hint: 'the last snapshot stays current and the pages stay in landing; keep them, and report this with the message',
+        hint: 'the last snapshot stays current and the pages stay in landing; lotlake verify says whether the last snapshot is damaged, and lotlake run rebuild makes the lake again then; if it is sound, keep the pages and report this with the message',
       },
     );
   return { streams, tables };

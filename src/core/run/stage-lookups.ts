@@ -1,4 +1,6 @@
+import { messageOf } from '../../base/config/lotlake-error.js';
 import type { Answer } from '../extract/client.js';
+import { ATTEMPTS, isOfPage } from '../extract/in-pieces.js';
 import { asPage } from '../extract/one-record.js';
 import { instant } from '../extract/page-sink.js';
 import type { LandedPage } from '../land/page.js';
@@ -17,9 +19,14 @@ export interface Lookup {
   /** Unique within the run. */
   readonly name: string;
   readonly request: ServiceRequest;
+  /** Id of the vehicle that has to come, if the request names one. */
+  readonly id?: number;
 }
 
-/** The lookups that brought no record, by name: the service answered 404, or the key lacks the source. */
+/**
+ * The lookups that brought no record, by name: the service answered 404 or 410, the key lacks the source, the answer is no record
+ * or does not come, or it is that of another vehicle.
+ */
 export type Unanswered = ReadonlyMap<string, PassRecord['answers'][string]>;
 
 /**
@@ -47,29 +54,65 @@ async function* lookUp(job: Job, pass: Pass, lookups: readonly Lookup[]): AsyncG
   const report = (): void =>
     job.reporter.progress('lookups', landed.size + answers.size, lookups.length, landed.size, 0);
   report();
-  for (const { name, request } of lookups) {
-    if (landed.has(name) || answers.has(name)) continue;
+  let failedInTurn = 0;
+  let again: Lookup[] = [];
+  /** Asks for one vehicle. Of many, one that the service cannot serve is asked for once more after all others. */
+  const ask = async (lookup: Lookup, isLast: boolean): Promise<LandedPage | undefined> => {
+    const { name, request, id } = lookup;
     const sink = sinkOf(name);
-    const land = async (answer: Answer) => sink.land(1, await asPage(answer), instant());
+    const land = async (answer: Answer) => sink.land(1, await asPage(answer, id), instant());
+    // So many failures in turn say that the service fails, and not these vehicles: then it is waited for.
+    const isWaiting = lookups.length === 1 || failedInTurn >= MOST_FAILED;
     try {
-      const page = await client.get(request.path, request.query, land, job.signal);
+      const page = await client.get(
+        request.path,
+        request.query,
+        land,
+        job.signal,
+        isWaiting ? undefined : ATTEMPTS,
+      );
       landed.add(name);
-      yield page;
+      failedInTurn = 0;
+      return page;
     } catch (error) {
       const answer = answerOf(error);
-      noteAnswer(pass.folder, name, answer);
-      answers.set(name, answer);
+      const isOdd = answer === 'unreadable' || answer === 'other';
+      if (answer === undefined || (isOdd && lookups.length === 1) || (isWaiting && isOfPage(error)))
+        throw error;
+      failedInTurn = isOfPage(error) ? failedInTurn + 1 : 0;
+      if (isOfPage(error) && !isLast) again.push(lookup);
+      else {
+        if (isOdd) job.reporter.warn(`vehicle ${name} is left out of this lookup: ${messageOf(error)}`);
+        noteAnswer(pass.folder, name, answer);
+        answers.set(name, answer);
+      }
+      return undefined;
+    } finally {
+      report();
     }
-    report();
+  };
+  for (const isLast of [false, true]) {
+    const wanted = isLast ? again : lookups;
+    again = [];
+    for (const lookup of wanted) {
+      if (landed.has(lookup.name) || answers.has(lookup.name)) continue;
+      const page = await ask(lookup, isLast);
+      if (page !== undefined) yield page;
+    }
   }
   await syncPass(pass.folder);
   const end = { state: 'sealed', complete: false, reason: 'lookups', total: null } as const;
   endPass(pass, { ...end, run_id: job.runId, sequence: job.sequence }, job.now());
 }
 
-/** The outcome of a lookup that failed. Rethrows an error that is not about this vehicle. */
-function answerOf(error: unknown): PassRecord['answers'][string] {
+/** Lookups that fail in turn before the run waits for the service. */
+const MOST_FAILED = 3;
+
+/** The outcome of a lookup that failed; undefined if the error is not about this vehicle. */
+function answerOf(error: unknown): PassRecord['answers'][string] | undefined {
   if (isFailure(error, 'SERVICE_NOT_FOUND')) return 'missing';
   if (isFailure(error, 'SERVICE_SOURCE_REFUSED')) return 'refused';
-  throw error;
+  if (isFailure(error, 'SERVICE_OTHER_RECORD')) return 'other';
+  const isOdd = isFailure(error, 'SERVICE_UNEXPECTED') || isFailure(error, 'SERVICE_BAD_REQUEST');
+  return isOdd || isOfPage(error) ? 'unreadable' : undefined;
 }

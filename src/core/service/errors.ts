@@ -33,7 +33,7 @@ const failures = {
   },
   /** 403: the key is missing, invalid, expired or inactive. */
   SERVICE_KEY_REFUSED: { what: 'the key is refused', outcome: 'refused', hint: 'check LOTLAKE_API_KEY' },
-  /** 404: there is no such vehicle, lot or endpoint. */
+  /** 404 and 410: there is no such vehicle, lot or endpoint. */
   SERVICE_NOT_FOUND: {
     what: 'not found',
     hint: 'check the id, or LOTLAKE_BASE_URL where a whole endpoint is missing',
@@ -58,6 +58,11 @@ const failures = {
   SERVICE_UNEXPECTED: {
     what: 'unexpected answer',
     hint: 'check LOTLAKE_BASE_URL; what has landed is kept',
+  },
+  /** The record of another vehicle than the one that was asked for. */
+  SERVICE_OTHER_RECORD: {
+    what: 'another record',
+    hint: 'nothing of the answer is taken',
   },
   /** The service could not be reached, did not answer in time, or closed the connection. */
   SERVICE_UNREACHABLE: {
@@ -114,6 +119,7 @@ const BY_STATUS: Readonly<Record<number, FailureCode>> = {
   401: 'SERVICE_SOURCE_REFUSED',
   403: 'SERVICE_KEY_REFUSED',
   404: 'SERVICE_NOT_FOUND',
+  410: 'SERVICE_NOT_FOUND',
   429: 'SERVICE_RATE_LIMITED',
 };
 
