@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { request as send } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { filesBelow } from '../../src/core/lake/files.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { night } from '../report/lake.js';
-import { type Opened, openExplore } from './server.js';
+import { here, type Opened, openExplore, request } from './server.js';
 
 const folder = temporaryFolder();
 let explore: Opened;
@@ -35,7 +35,7 @@ const statusOf = (
   method = 'GET',
 ): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
-    const sent = request(`${explore.origin}${path}`, { method, headers }, (answer) => {
+    const sent = send(`${explore.origin}${path}`, { method, headers, lookup: here }, (answer) => {
       answer.resume();
       answer.on('end', () => resolve(answer.statusCode));
     });
@@ -70,7 +70,7 @@ it('answers who has the token, and nobody else', async () => {
 });
 
 it('keeps the token out of the address and out of reach of scripts and other sites', async () => {
-  const first = await fetch(explore.url, { redirect: 'manual' });
+  const first = await request(explore.url);
   expect(first.status).toBe(303);
   expect(first.headers.get('location')).toBe('/');
   expect(first.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Strict/);
@@ -82,6 +82,9 @@ it('refuses another name of this machine, so that no site can rebind its own', a
     `evil.example:${new URL(explore.origin).port}`,
     '127.0.0.1',
     '0.0.0.0:80',
+    `127.0.0.1:${new URL(explore.origin).port}`,
+    `localhost:${new URL(explore.origin).port}`,
+    `lotlake-0.localhost:${new URL(explore.origin).port}`,
   ])
     expect(await statusOf('/', { host, cookie: explore.cookie }), host).toBe(421);
 });
@@ -96,6 +99,30 @@ it('refuses another origin, and a change without one', async () => {
     for (const method of ['GET', 'POST'])
       expect(await statusOf('/searches', { origin, cookie: explore.cookie }, method), origin).toBe(403);
   expect(await statusOf('/searches', { cookie: explore.cookie }, 'POST')).toBe(403);
+});
+
+it('refuses what another site, or another port of this machine, asks with the cookie', async () => {
+  const { cookie } = explore;
+  for (const site of ['cross-site', 'same-site'])
+    for (const path of PATHS)
+      expect(await statusOf(path, { cookie, 'sec-fetch-site': site }), `${site} ${path}`).toBe(403);
+  for (const site of ['same-origin', 'none'])
+    expect(await statusOf('/', { cookie, 'sec-fetch-site': site }), site).toBe(200);
+});
+
+it('opens from a link of another site too, which a browser follows without a cookie', async () => {
+  const answer = await request(`${explore.url}&make=Toyota`, { headers: { 'sec-fetch-site': 'cross-site' } });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('refresh')).toBe('0; url=/?make=Toyota');
+});
+
+it('leads to no other host', async () => {
+  const { search } = new URL(explore.url);
+  for (const path of ['//evil.example', '///evil.example/a', '/\\evil.example', '//evil.example/%2f..']) {
+    const answer = await request(`${explore.origin}${path}${search}`);
+    const to = new URL(answer.headers.get('location') ?? '', explore.origin);
+    expect(to.origin, path).toBe(explore.origin);
+  }
 });
 
 it('lets pages load nothing from elsewhere, and pictures only where the reader asks', async () => {
@@ -187,7 +214,7 @@ it('saves only new files of plain names in its own folders', async () => {
 });
 
 it('answers a hundred malformed requests, and the next good one', async () => {
-  const { port } = new URL(explore.origin);
+  const { host, port } = new URL(explore.origin);
   const paths = Array.from({ length: 100 }, (_, i) => {
     const broken = [
       '%',
@@ -225,13 +252,13 @@ it('answers a hundred malformed requests, and the next good one', async () => {
   for (const path of paths) {
     const target = path.replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
     const answer = await raw(
-      `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncookie: ${explore.cookie}\r\nconnection: close\r\n\r\n`,
+      `GET ${target} HTTP/1.1\r\nhost: ${host}\r\ncookie: ${explore.cookie}\r\nconnection: close\r\n\r\n`,
     );
     expect(answer, path).toMatch(/^HTTP\/1\.1 (200|303|400|404)/);
     expect(answer, path).not.toContain('<script>');
   }
   await raw('GARBAGE\r\n\r\n');
-  await raw(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-length: x\r\n\r\n`);
+  await raw(`GET / HTTP/1.1\r\nhost: ${host}\r\ncontent-length: x\r\n\r\n`);
   expect((await explore.send('/sql', { name: 'big', sql: 'x'.repeat(300_000) })).status).toBe(413);
   expect((await explore.get('/')).status).toBe(200);
 });

@@ -1,11 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, chromium as driver, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportPages } from '../../src/ask/explore/static.js';
+import { filesBelow } from '../../src/core/lake/files.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
 import { chromium, inBrowser } from '../report/browser.js';
 import { night } from '../report/lake.js';
@@ -147,6 +148,69 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
       expect(await page.locator('#result').textContent()).toBe('Cancelled.');
       await page.keyboard.press('Control+a');
     });
+  });
+
+  it('saves a search, a query, and a query that is watched', async () => {
+    await visit('/?make=Toyota', async (page) => {
+      await page.getByRole('link', { name: 'Watch this search' }).click();
+      await page.getByLabel('Name').fill('Toyotas of mine');
+      await page.getByRole('button', { name: 'Watch it' }).click();
+      await page.waitForURL(/\/searches$/);
+      expect(await page.locator('#waiting').textContent()).toContain('toyotas_of_mine');
+    });
+    const query = `/sql?${new URLSearchParams({ q: 'select lot_id, bid from lots where bid < 500' })}`;
+    for (const [button, leadsTo, name] of [
+      ['Save', /\/sql\?name=under_500$/, 'under 500'],
+      ['Watch each night', /\/searches$/, 'cheap ones'],
+    ] as const)
+      await visit(query, async (page) => {
+        await page.getByText('Saved queries').click();
+        const field = page.getByLabel('Save as');
+        if (!(await field.isVisible())) await page.getByText('Saved queries').click();
+        await field.fill(name);
+        await page.getByRole('button', { name: button, exact: true }).click();
+        await page.waitForURL(leadsTo);
+      });
+    expect(filesBelow(join(own.path, 'models')).map((file) => basename(file))).toEqual([
+      'cheap_ones.sql',
+      'cheap_ones.yml',
+      'toyotas_of_mine.sql',
+      'toyotas_of_mine.yml',
+    ]);
+    expect(readFileSync(join(own.path, 'queries', 'under_500.sql'), 'utf8')).toContain('bid < 500');
+  });
+
+  it('is not open to a page of another port of this machine, which gets no cookie', async () => {
+    const asked: (string | undefined)[] = [];
+    const other = createServer((request, response) => {
+      asked.push(request.headers.cookie);
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>other</title>');
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      await page.goto(explore.url);
+      expect(await page.title()).toContain('lotlake');
+      for (const name of ['127.0.0.1', 'localhost']) {
+        await page.goto(`http://${name}:${port}/`);
+        const read = await page.evaluate(
+          (url) =>
+            fetch(url, { credentials: 'include', mode: 'no-cors' }).then(
+              (it) => it.type,
+              () => 'refused',
+            ),
+          `${explore.origin}/catalog.json`,
+        );
+        expect(['opaque', 'refused']).toContain(read);
+      }
+      expect(asked.filter((cookie) => cookie !== undefined)).toEqual([]);
+    } finally {
+      await context.close();
+      other.closeAllConnections();
+      other.close();
+    }
   });
 
   it('loads pictures only when the reader asks', async () => {

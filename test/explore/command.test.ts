@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CLI } from '../cli/support.js';
 import { smallLake } from '../docs/small-lake.js';
 import { temporaryFolder } from '../pipelines/support.js';
+import { request } from './server.js';
 
 const folder = temporaryFolder();
 beforeAll(() => smallLake(folder.path));
@@ -32,13 +33,13 @@ async function start(output: string, ...args: readonly string[]) {
 it('prints an address that opens, follows a signal, and leaves nothing open', async () => {
   const { child, ended, printed } = await start(folder.path, '--json');
   const { url } = JSON.parse(printed().out);
-  const first = await fetch(url, { redirect: 'manual' });
+  const first = await request(url);
   const cookie = first.headers.get('set-cookie')?.split(';')[0] ?? '';
-  const page = await fetch(new URL('/', url), { headers: { cookie } });
+  const page = await request(`${new URL('/', url)}`, { headers: { cookie } });
   expect(await page.text()).toContain('What is on offer');
   child.kill('SIGINT');
   expect(await ended).toEqual([0, null]);
-  await expect(fetch(url)).rejects.toThrow();
+  await expect(request(url)).rejects.toThrow();
 });
 
 it('says that a port is taken, and that there is no lake', async () => {

@@ -1,6 +1,18 @@
+import type { LookupFunction } from 'node:net';
+import { Agent, fetch } from 'undici';
 import { type ExploreOptions, startExplore } from '../../src/ask/explore/serve.js';
 import type { ConfigInput } from '../../src/base/config/config.js';
 import { configFor } from '../pipelines/support.js';
+
+/** Finds every name on this machine, as browsers do with names below localhost, and not every system. */
+export const here: LookupFunction = (_name, { all }, found) =>
+  all === true ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4);
+
+const dispatcher = new Agent({ connect: { lookup: here } });
+
+/** Requests an address of an explorer; redirects are not followed. */
+export const request = async (url: string, init: RequestInit = {}): Promise<Response> =>
+  (await fetch(url, { redirect: 'manual', ...init, dispatcher } as object)) as unknown as Response;
 
 /** An explorer over an output folder, with the cookie of a reader who opened its address. */
 export interface Opened {
@@ -30,10 +42,10 @@ export async function openExplore(
     folders: { models: undefined, queries: undefined, ...folders },
   });
   const { origin } = new URL(server.url);
-  const first = await fetch(server.url, { redirect: 'manual' });
+  const first = await request(server.url);
   const cookie = first.headers.get('set-cookie')?.split(';')[0] ?? '';
   const get: Opened['get'] = (path, init = {}) =>
-    fetch(`${origin}${path}`, { redirect: 'manual', ...init, headers: { cookie, ...init.headers } });
+    request(`${origin}${path}`, { ...init, headers: { cookie, ...init.headers } });
   return {
     origin,
     url: server.url,

@@ -6,46 +6,67 @@ import { html } from 'hono/html';
 /** A new token, 192 bits in the letters of an address. */
 export const newToken = (): string => randomBytes(24).toString('base64url');
 
+/**
+ * A new name of this machine. Browsers find every name below localhost here without asking anybody. Cookies know no ports, so
+ * under a name that others know, a page of another port would get the cookie.
+ */
+export const newName = (): string => `lotlake-${randomBytes(10).toString('hex')}.localhost`;
+
 /** Compares without telling by its time how much is equal. */
 function isSame(given: string | undefined, token: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return given !== undefined && timingSafeEqual(digest(given), digest(token));
 }
 
+/** Where a request of a browser may come from: a page of this server, or an address that the reader typed or opened. */
+const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
+
 /**
- * Answers only who knows the token: from the address that the command prints, then from a cookie. A page of another site can
- * neither read nor ask anything: its name for this machine is refused (Host), as is its origin, and its requests come without the
- * cookie. Nothing is fetched from elsewhere; pictures only on a page that asks for them.
- * @param portOf the port that the server listens on
+ * Answers only who knows the token: from the address that the command prints, then from a cookie. A page of another site, or of
+ * another port, can neither read nor ask anything: it does not know the name of the server (Host), its origin is refused, and
+ * its requests come without the cookie. Nothing is fetched from elsewhere; pictures only on a page that asks for them.
+ * @param hostOf name and port of the server
  */
-export function guard(token: string, portOf: () => number): MiddlewareHandler {
+export function guard(token: string, hostOf: () => string): MiddlewareHandler {
   return async (c, next) => {
-    const port = portOf();
-    const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
-    const host = c.req.header('host') ?? '';
+    const host = hostOf();
+    if (c.req.header('host') !== host) return refuse(c, 421, ELSEWHERE);
     const origin = c.req.header('origin');
-    if (!hosts.includes(host)) return refuse(c, 421, 'This address is not one of this server.');
-    const isForeign = origin !== undefined && origin !== `http://${host}`;
+    const site = c.req.header('sec-fetch-site');
     const isAsking = c.req.method === 'GET' || c.req.method === 'HEAD';
-    if (isForeign || (!isAsking && origin === undefined))
-      return refuse(c, 403, 'Another site may not ask this server.');
     const { token: given, ...query } = c.req.query();
-    const cookie = `lotlake-${port}`;
-    if (isAsking && isSame(given, token)) {
+    const isOpening = isAsking && isSame(given, token);
+    const isForeign =
+      (origin !== undefined && origin !== `http://${host}`) || (site !== undefined && !OWN_SITES.has(site));
+    if (!isOpening && (isForeign || (!isAsking && origin === undefined)))
+      return refuse(c, 403, 'Another site may not ask this server.');
+    const cookie = `lotlake-${new URL(`http://${host}`).port}`;
+    if (isOpening) {
       setCookie(c, cookie, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
-      const rest = new URLSearchParams(query).toString();
-      return c.redirect(`${c.req.path}${rest && `?${rest}`}`, 303);
+      return reopen(c, `/${c.req.path.replace(/^\/+/, '')}`, new URLSearchParams(query), isForeign);
     }
-    if (!isSame(getCookie(c, cookie), token))
-      return refuse(
-        c,
-        403,
-        'Open the address that lotlake explore printed: it holds the token of this server.',
-      );
+    if (!isSame(getCookie(c, cookie), token)) return refuse(c, 403, ELSEWHERE);
     protect(c);
     await next();
     return undefined;
   };
+}
+
+const ELSEWHERE =
+  'Open the address that lotlake explore printed: it holds the name and the token of this server.';
+
+/**
+ * Leads to the address without the token. After a link on a page of another site a browser sends no cookie along a redirect, so
+ * a page of this server leads on.
+ */
+function reopen(c: Context, path: string, query: URLSearchParams, isForeign: boolean) {
+  const to = query.size === 0 ? path : `${path}?${query}`;
+  protect(c);
+  if (!isForeign) return c.redirect(to, 303);
+  c.header('refresh', `0; url=${to}`);
+  return c.html(
+    html`<!doctype html><html lang="en"><title>lotlake</title><p><a href="${to}">Go on</a></p></html>`,
+  );
 }
 
 /**
@@ -70,7 +91,8 @@ export function protect(c: Context, { pictures = false, nonce = '' } = {}): void
   c.header('cross-origin-opener-policy', 'same-origin');
   c.header('cross-origin-resource-policy', 'same-origin');
   c.header('x-content-type-options', 'nosniff');
-  c.header('referrer-policy', 'no-referrer');
+  // With no-referrer, a browser sends the origin null with the forms of the page itself.
+  c.header('referrer-policy', 'same-origin');
   c.header('cache-control', 'no-store');
 }
 

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import type { Config } from '../../base/config/config.js';
-import { guard, newToken } from './access.js';
+import { guard, newName, newToken } from './access.js';
 import { appOf } from './app.js';
 import type { Folders } from './searches.js';
 import { followCurrent } from './shown.js';
@@ -22,13 +22,13 @@ export interface ExploreOptions {
  */
 export async function startExplore({ config, port, folders }: ExploreOptions) {
   const follower = await followCurrent(config);
-  const token = newToken();
-  let listening = port;
+  const [token, name] = [newToken(), newName()];
+  let host = name;
   const app = appOf(
     follower,
     config,
     folders,
-    guard(token, () => listening),
+    guard(token, () => host),
   );
   const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port }) as Server;
   try {
@@ -38,9 +38,9 @@ export async function startExplore({ config, port, folders }: ExploreOptions) {
     throw error;
   }
   // A server that listens on TCP has an address with a port.
-  listening = (server.address() as AddressInfo).port;
+  host = `${name}:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://127.0.0.1:${listening}/?token=${token}`,
+    url: `http://${host}/?token=${token}`,
     async close(): Promise<void> {
       await new Promise((resolve) => {
         server.close(resolve);
