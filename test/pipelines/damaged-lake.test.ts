@@ -155,7 +155,7 @@ describe('a lake', () => {
     await nextNight(1);
     const before = await stage.lake();
     rmSync(current);
-    expect(runLotlake(stage.output, 'query', 'select 1').err).toMatch(/QUERY_NO_SNAPSHOT/);
+    expect(runLotlake(stage.output, 'query', 'select 1').err).toMatch(/current is not there.*LAKE_UNSOUND/);
     const { warnings } = await nextNight(2);
     expect(warnings.join()).toMatch(/the link .*current is lost; going on from the newest snapshot/);
     const since = (lake: Lake): string[] =>
