@@ -145,7 +145,7 @@ describe('an error of the service itself', () => {
     expect(errorFromAnswer({ ...facts, status })).toMatchObject({ code: 'SERVICE_FAILED', retryable: true });
   });
 
-  it.each([405, 410, 422, 451])('of status %i does not', (status) => {
+  it.each([405, 422, 451])('of status %i does not', (status) => {
     expect(errorFromAnswer({ ...facts, status })).toMatchObject({
       ...{ code: 'SERVICE_UNEXPECTED', retryable: false },
     });

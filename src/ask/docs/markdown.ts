@@ -2,7 +2,7 @@ import type { Config } from '../../base/config/config.js';
 import { ownNamed } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { fillText } from '../../base/config/printable.js';
-import { assertUnbroken } from '../../core/lake/base.js';
+import { assertUnbroken } from '../../core/lake/broken-link.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { readManifest } from '../../core/lake/manifest.js';
 import {

@@ -9,7 +9,7 @@ import {
   openTemporarySession,
   type TemporarySession,
 } from '../../base/duck/session.js';
-import { assertUnbroken, brokenLink } from '../../core/lake/base.js';
+import { assertUnbroken, brokenLink } from '../../core/lake/broken-link.js';
 import { patternOf } from '../../core/lake/files.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { allNames, allTables, type Manifest, readManifest } from '../../core/lake/manifest.js';

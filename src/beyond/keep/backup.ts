@@ -27,7 +27,7 @@ import {
   replaceFile,
 } from '../../base/config/owned.js';
 import { version } from '../../base/config/package-root.js';
-import { assertUnbroken } from '../../core/lake/base.js';
+import { assertUnbroken } from '../../core/lake/broken-link.js';
 import { filesBelow } from '../../core/lake/files.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
 import { currentId, currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../../base/config/kill-point.js';
 import { makeFolder, remove } from '../../base/config/owned.js';
-import { assertLink } from '../../core/lake/base.js';
+import { assertLink } from '../../core/lake/broken-link.js';
 import { filesBelow } from '../../core/lake/files.js';
 import { currentId, type Layout } from '../../core/lake/layout.js';
 import { allFiles, type Manifest, manifestFrom, writeManifest } from '../../core/lake/manifest.js';

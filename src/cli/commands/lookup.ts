@@ -6,7 +6,7 @@ import { assertWritable } from '../../base/config/folder.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { type Answer, openClient, readJson } from '../../core/extract/client.js';
 import { recordIn } from '../../core/extract/one-record.js';
-import { brokenLink } from '../../core/lake/base.js';
+import { brokenLink } from '../../core/lake/broken-link.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { allNames, readManifest } from '../../core/lake/manifest.js';
 import type { Lookup } from '../../core/run/stage-lookups.js';

@@ -10,7 +10,7 @@ import { unique } from '../../ask/report/format.js';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { count, counted, megabytes, printable, sumOf } from '../../base/config/printable.js';
-import { assertUnbroken, brokenLink } from '../../core/lake/base.js';
+import { assertUnbroken, brokenLink } from '../../core/lake/broken-link.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
 import { holderAtWork } from '../../core/lake/lock.js';
 import { allTables, readManifest } from '../../core/lake/manifest.js';

@@ -6,7 +6,7 @@ import { retainLocalMetadata } from '../../beyond/iceberg/local.js';
 import { assertLake, executeVacuum, planVacuum, type VacuumPlan } from '../../beyond/keep/vacuum.js';
 import { updateCatalog } from '../../beyond/mirror/tables.js';
 import { type RemoteVacuum, vacuumMirror } from '../../beyond/mirror/vacuum.js';
-import { assertUnbroken } from '../../core/lake/base.js';
+import { assertUnbroken } from '../../core/lake/broken-link.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { mendViews } from '../../core/lake/views.js';
 import { command, type Lines } from '../command.js';
