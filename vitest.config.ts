@@ -70,7 +70,7 @@ const slow = [
   onRequest('guard', 20 * MINUTE, 2 * MINUTE, {
     include: [
       'test/pipelines/{disk-full,kill-matrix,odd-rows,plans,unserved}.test.ts',
-      'test/explore/{hostile-texts,publishing,watched}.test.ts',
+      'test/explore/{browser,hostile-texts,publishing,watched}.test.ts',
       'test/soak/{interrupted,model-based}.soak.ts',
       'test/hostile/{answers,folders,members,models,records,leaks}/*.hostile.ts',
     ],

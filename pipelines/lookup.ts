@@ -14,7 +14,7 @@ import { ServiceError } from '../src/core/service/errors.js';
 export function saveLookup(options: JobOptions, lookup: Lookup): Promise<RunResult> {
   return runJob('lookup', { beside, ...options }, async (job) => {
     try {
-      const { passes, unanswered } = await stageLookups(job, [lookup]);
+      const { passes, unanswered } = await stageLookups(job, [lookup], { isStrict: true });
       const answer = unanswered.get(lookup.name);
       if (answer !== undefined) throw lookupError(lookup, answer);
       const state = await reconcile(job, passes);

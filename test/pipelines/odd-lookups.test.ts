@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 /** A lake from whose feed some vehicles left, and a closing run that gets an odd answer for one of them. */
-async function closingWith(answers: ReadonlyMap<number, Reply>) {
+async function closingWith(answers: ReadonlyMap<number, Reply>, kept: readonly unknown[] = KEPT) {
   const folder = temporaryFolder();
   let records: readonly unknown[] = CARS;
   const service = await serve((url) => {
@@ -57,7 +57,7 @@ async function closingWith(answers: ReadonlyMap<number, Reply>) {
     return reporter.warnings;
   };
   await run(nightly, 0);
-  records = KEPT;
+  records = kept;
   await run(nightly, 1);
   const current = join(folder.path, 'lake', 'current');
   return {
@@ -126,3 +126,28 @@ it('a service that fails for all of them stops the run, which then looks up ever
   await lake.close(2.1);
   expect([...(await lake.outcomes()).values()]).toEqual(LEFT.map(() => 'found'));
 }, 30_000);
+
+it('an odd answer to the only lookup of a run is noted, too', async () => {
+  const lake = await closingWith(
+    new Map([[ODD, { body: { data: null } }]]),
+    CARS.filter(({ id }) => id !== ODD),
+  );
+  await lake.close(2);
+  expect([...(await lake.outcomes())]).toEqual([[ODD, 'unreadable']]);
+}, 30_000);
+
+it.each([1, 2, 3])(
+  'a service that fails for all of %i lookups is no fact about a vehicle',
+  async (count) => {
+    const gone = LEFT.slice(0, count);
+    const failing = new Map<number, Reply>(
+      gone.map(({ id }) => [id, { status: 500, body: { message: 'failed' } }]),
+    );
+    const lake = await closingWith(failing, [...KEPT, ...LEFT.slice(count)]);
+    await expect(lake.close(2)).rejects.toMatchObject({ code: 'SERVICE_FAILED' });
+    failing.clear();
+    await lake.close(2.1);
+    expect([...(await lake.outcomes()).values()]).toEqual(gone.map(() => 'found'));
+  },
+  30_000,
+);

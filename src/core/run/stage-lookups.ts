@@ -23,6 +23,11 @@ export interface Lookup {
   readonly id?: number;
 }
 
+interface Strictness {
+  /** Whether an odd or failing answer ends the run. Else it costs its own vehicle. */
+  readonly isStrict?: boolean;
+}
+
 /**
  * The lookups that brought no record, by name: the service answered 404 or 410, the key lacks the source, the answer is no record
  * or does not come, or it is that of another vehicle.
@@ -36,16 +41,22 @@ export type Unanswered = ReadonlyMap<string, PassRecord['answers'][string]>;
 export async function stageLookups(
   job: Job,
   lookups: readonly Lookup[],
+  { isStrict = false }: Strictness = {},
 ): Promise<{ readonly passes: readonly LoadedPass[]; readonly unanswered: Unanswered }> {
   // Throws before a pass is opened, if this run must not use the service.
   job.client();
   const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
-  const loaded = await load(job, pass, lookUp(job, pass, lookups));
+  const loaded = await load(job, pass, lookUp(job, pass, lookups, isStrict));
   return { passes: [loaded], unanswered: new Map(Object.entries(loaded.record.answers)) };
 }
 
 /** Yields the landed answers of a pass, then each as it is landed. After the last lookup the pass is sealed. */
-async function* lookUp(job: Job, pass: Pass, lookups: readonly Lookup[]): AsyncGenerator<LandedPage> {
+async function* lookUp(
+  job: Job,
+  pass: Pass,
+  lookups: readonly Lookup[],
+  isStrict: boolean,
+): AsyncGenerator<LandedPage> {
   yield* landedPages(job, pass);
   const client = job.client();
   const answers = new Map(Object.entries(pass.record.answers));
@@ -56,13 +67,13 @@ async function* lookUp(job: Job, pass: Pass, lookups: readonly Lookup[]): AsyncG
   report();
   let failedInTurn = 0;
   let again: Lookup[] = [];
-  /** Asks for one vehicle. Of many, one that the service cannot serve is asked for once more after all others. */
+  /** Asks for one vehicle. One that the service cannot serve is asked for once more after all others. */
   const ask = async (lookup: Lookup, isLast: boolean): Promise<LandedPage | undefined> => {
     const { name, request, id } = lookup;
     const sink = sinkOf(name);
     const land = async (answer: Answer) => sink.land(1, await asPage(answer, id), instant());
     // So many failures in turn say that the service fails, and not these vehicles: then it is waited for.
-    const isWaiting = lookups.length === 1 || failedInTurn >= MOST_FAILED;
+    const isWaiting = isStrict || failedInTurn >= Math.min(MOST_FAILED, lookups.length);
     try {
       const page = await client.get(
         request.path,
@@ -77,8 +88,7 @@ async function* lookUp(job: Job, pass: Pass, lookups: readonly Lookup[]): AsyncG
     } catch (error) {
       const answer = answerOf(error);
       const isOdd = answer === 'unreadable' || answer === 'other';
-      if (answer === undefined || (isOdd && lookups.length === 1) || (isWaiting && isOfPage(error)))
-        throw error;
+      if (answer === undefined || (isOdd && isStrict) || (isWaiting && isOfPage(error))) throw error;
       failedInTurn = isOfPage(error) ? failedInTurn + 1 : 0;
       if (isOfPage(error) && !isLast) again.push(lookup);
       else {
