@@ -82,6 +82,22 @@ describe('a list with totals', () => {
     },
   );
 
+  it('without an order ends, whatever a page says of its last', async () => {
+    const server = await serve((request, response, number) => {
+      const [page, size] = [pageAsked(request.url), 10];
+      const data = upTo(40)
+        .slice((page - 1) * size, page * size)
+        .map((id) => ({ id }));
+      const most = number > 3 && page >= 4 ? 9_000_000 : 40;
+      const meta = { total: number > 3 ? most + 1 : 40, last_page: most / 10, per_page: size };
+      response.end(JSON.stringify({ data, meta }));
+    });
+    onTestFinished(() => server.close());
+    const { sink } = await walkAt(server.url, { ascending: false, concurrency: 1 });
+    expect(server.seen.length).toBeLessThan(30);
+    expect(idsSeen(sink)).toEqual(upTo(40));
+  });
+
   it('is read whole with several requests at once', async () => {
     const { sandbox, requestedPages, walkIt } = await sandboxOf([
       { match: { page: 4 }, fault: { kind: 'delay', ms: 60 } },

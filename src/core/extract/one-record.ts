@@ -36,7 +36,7 @@ export async function asPage(answer: Answer, id?: number): Promise<Answer> {
     throw new ServiceError('SERVICE_OTHER_RECORD', {
       url: answer.url,
       status: 200,
-      detail: `the record of ${id} was asked for, and that of ${JSON.stringify(found)} came`,
+      detail: `the record of ${id} was asked for, and that of ${JSON.stringify(found).slice(0, 100)} came`,
     });
   const parts = isBare ? [Buffer.from('{"data":'), bytes, Buffer.from('}')] : [bytes];
   return { ...answer, body: streamOf(parts) };

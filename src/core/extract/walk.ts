@@ -186,10 +186,12 @@ async function followGrowth({ pages, fetch }: Walking, last: number): Promise<vo
  * that join at the front push others onto pages that were read before; this time they lie ahead. No border shows that: the
  * ids of such a list say nothing about their places.
  */
-async function readAgain({ ascending, pages, totals, fetch }: Walking): Promise<void> {
+async function readAgain(walking: Walking): Promise<void> {
+  const { ascending, pages, totals, fetch } = walking;
   if (ascending || totals.size < 2) return;
-  const last = (): number => lastOf(pages)?.lastPage ?? 0;
-  for (let number = 1; number <= Math.max(last(), ...pages.keys()); number++) await fetch(number);
+  const last = Math.max(...pages.keys());
+  for (let number = 1; number <= last; number++) await fetch(number);
+  await followGrowth(walking, last);
 }
 
 /** Reads pages again whose border moved while they were in flight together. */
