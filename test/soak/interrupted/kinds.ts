@@ -71,7 +71,7 @@ export const possibleKinds = (): Kind[] => {
 };
 
 /** Ends a script: runs the command, lets its helper end, and keeps the exit code. */
-const RUN = `"$@"; code=$?; touch flag; wait`;
+const RUN = `"$@"; code=$?; touch over flag; wait`;
 
 /** The place is a small disk during the command. It is filled when `flag` appears, and then `done` does. */
 const FULL = `
@@ -81,13 +81,22 @@ const FULL = `
   rm -f "$PLACE/ballast" && find /mnt -mindepth 1 -delete && cp -a "$PLACE/." /mnt/ || exit 99
   exit $code`;
 
-/** A folder is read-only from the moment when `flag` appears. What is open stays writable, as on a remounted disk. */
+/**
+ * A folder is read-only from the moment after `flag` appears in which no file of it is being written: no system makes it so before.
+ * `missed` appears if the command ends first.
+ */
 const READ_ONLY = `
   (until [ -e flag ]; do sleep 0.02; done
     [ -d "$PART" ] || PART=$PLACE
-    mount --bind "$PART" "$PART" && mount -o remount,ro,bind "$PART" && touch done) < /dev/null &
+    mount --bind "$PART" "$PART" || exit
+    until mount -o remount,ro,bind "$PART" 2> busy; do
+      grep -q busy busy || exit
+      [ ! -e over ] || { touch missed; exit; }
+      sleep 0.01
+    done
+    touch done) < /dev/null &
   ${RUN}
-  [ -e done ] || exit 99
+  [ -e done ] || [ -e missed ] || { cat busy >&2; exit 99; }
   exit $code`;
 
 /** Words before a command that make an interruption possible. */
@@ -106,7 +115,7 @@ function wrapping({ kind, blocks, isTrapped }: Interruption): readonly string[] 
  */
 export async function interrupt(command: Command, how: Interruption, whole: number): Promise<Interrupted> {
   const { cwd, place } = command;
-  for (const name of ['flag', 'done']) rmSync(join(cwd, name), { force: true });
+  for (const name of ['flag', 'done', 'over', 'missed', 'busy']) rmSync(join(cwd, name), { force: true });
   const { kind, moment } = how;
   const [program = '', ...args] = [...wrapping(how), process.execPath, ...command.args];
   const at = typeof moment === 'string' && kind !== 'file size' ? { LOTLAKE_PAUSE_AT: moment } : {};
@@ -135,11 +144,9 @@ export async function interrupt(command: Command, how: Interruption, whole: numb
   if (isAtWork) await act(kind, child, cwd, () => isOver);
   child.stdin.write('\n');
   const { code, signal } = await ended;
-  // A folder in which a file is being written cannot become read-only at that moment.
-  const isBusy = code === 99 && err.includes('mount point is busy');
-  if (code === 99 && !isBusy) throw new Error(`the interruption could not be made: ${err}`);
+  if (code === 99) throw new Error(`the interruption could not be made: ${err}`);
   // The end of a process may not have been told yet when it is interrupted.
-  const isHit = isAtWork && !isBusy && (!MUST_FAIL.has(kind) || code !== 0);
+  const isHit = isAtWork && !existsSync(join(cwd, 'missed')) && (!MUST_FAIL.has(kind) || code !== 0);
   return { isHit, code, signal, err, stage: stageIn(err, how), took: performance.now() - began };
 }
 
@@ -154,7 +161,7 @@ async function act(kind: Kind, child: ChildProcess, cwd: string, isOver: () => b
   }
   if (kind !== 'full disk' && kind !== 'read-only') return;
   writeFileSync(join(cwd, 'flag'), '');
-  while (!isOver() && !existsSync(join(cwd, 'done'))) await sleep(5);
+  while (!isOver() && !['done', 'missed'].some((name) => existsSync(join(cwd, name)))) await sleep(5);
 }
 
 /** The only child of a process; 0 if there is none any more. */
