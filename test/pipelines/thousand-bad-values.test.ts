@@ -34,7 +34,11 @@ const BAD: readonly (readonly [kind: number, value: unknown])[] = [
   [Kind.BOOLEAN, true],
 ];
 
-const fittingOf = ({ accepts }: ContractNode) => BAD.filter(([kind]) => (accepts & kind) === 0);
+const ANY = Kind.TEXT | Kind.OBJECT | Kind.ARRAY;
+
+/** The values that a position does not accept. One that takes a text, an object and a list takes any value as its JSON. */
+const fittingOf = ({ accepts }: ContractNode) =>
+  (accepts & ANY) === ANY ? [] : BAD.filter(([kind]) => (accepts & kind) === 0);
 
 /** A member of a record: its object, its name, its position, and its node of the contract. */
 interface Member {
