@@ -12,7 +12,11 @@ const dir = join(root, 'dist', 'cli');
 
 rmSync(dir, { recursive: true, force: true });
 const bundle = await rolldown({
-  input: join(root, 'src', 'cli', 'main.ts'),
+  input: {
+    main: join(root, 'src', 'cli', 'main.ts'),
+    // A process of the pages.
+    desk: join(root, 'src', 'ask', 'explore', 'desk.ts'),
+  },
   platform: 'node',
   external: [/^@duckdb\//, /^@aws-sdk\//],
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },

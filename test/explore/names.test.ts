@@ -1,16 +1,27 @@
 import { expect, it } from 'vitest';
-import { makeIn } from '../../src/ask/explore/find.js';
+import { searchIn } from '../../src/ask/explore/filters.js';
+import { makeIn, searchOf } from '../../src/ask/explore/find.js';
 import type { Names } from '../../src/ask/explore/names.js';
 
 const names: Names = {
-  makes: ['Toyota', 'Chery', 'Honda', 'Land Rover'],
+  makes: ['Toyota', 'Chery', 'Chevrolet', 'Ford', 'Honda', 'Land Rover', 'Renault'],
   models: new Map([
+    ['ford', ['F-150', 'Focus']],
+    ['gmc', ['Vue']],
     ['toyota', ['Camry', 'Corolla']],
     ['honda', ['Civic', 'CR-V']],
     ['land rover', ['Range Rover']],
   ]),
   states: new Map(),
-  choices: { state: [], source: [], damage: [], title: [], status: [] },
+  choices: {
+    ...{ state: [], source: [], status: [], currency: ['USD'] },
+    ...{ damage: ['front', 'water', 'all_over'], title: ['clean', 'salvage'] },
+  },
+  synonyms: {
+    make: new Map([['chevy', 'Chevrolet']]),
+    damage: new Map([['flood', 'water']]),
+    title: new Map(),
+  },
 };
 
 it.each([
@@ -21,7 +32,47 @@ it.each([
   ['land rover range rover', { make: 'Land Rover', model: 'Range Rover' }],
   ['cr-v', { make: 'Honda', model: 'CR-V' }],
   ['corola', { model: 'Corolla' }],
+  ['f150', { make: 'Ford', model: 'F-150' }],
+  ['crv', { make: 'Honda', model: 'CR-V' }],
+  ['chevy', { make: 'Chevrolet' }],
   ['qqqqqq', undefined],
+  ['flood', undefined],
+  ['suv', undefined],
+  ['fork', { make: 'Ford' }],
+  ['truck', undefined],
+  ['van', undefined],
 ])('%s is %j', (text, expected) => {
   expect(makeIn(text.split(' '), names)).toEqual(expected);
+});
+
+it.each([
+  ['flood', 'damage=water'],
+  ['all over toyota 2019', 'make=Toyota&damage=all_over&year_from=2019&year_to=2019'],
+  ['chevy flood salvage', 'make=Chevrolet&damage=water&title=salvage'],
+  ['suv', undefined],
+])('%s asks for %s, and the page can say so', (text, expected) => {
+  const found = searchOf(text, names);
+  const query = new URLSearchParams(found);
+  expect(query.get('q')).toBe(expected === undefined ? null : text);
+  query.delete('q');
+  expect(found && query.toString()).toBe(expected);
+});
+
+it.each([
+  ['8000', '8000'],
+  ['8,000', '8000'],
+  ['$8000', '8000'],
+  ['$ 8000', '8000'],
+  ['8k', '8000'],
+  ['12.5k', '12500'],
+  ['1 250 000', '1250000'],
+  ['8.000', undefined],
+  ['1,25', undefined],
+  ['-5', undefined],
+  ['1e9', undefined],
+  ['many', undefined],
+])('the amount %s is %s, and is said to be left out if it is none', (given, expected) => {
+  const search = searchIn({ price: given });
+  expect(search.filters.price).toBe(expected);
+  expect(search.wrong).toEqual(expected === undefined ? ['price'] : []);
 });

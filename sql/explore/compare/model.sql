@@ -15,12 +15,15 @@ latest as (
     select * from recent where price_index is not null order by sale_month desc, priced_lots desc nulls last limit 1
 ),
 prices as (
-    select currency, sum(priced_lots) as n, sum(price_median * priced_lots) / sum(priced_lots) as middle,
-        sum(price_p25 * priced_lots) / sum(priced_lots) as low, sum(price_p75 * priced_lots) / sum(priced_lots) as high
-    from recent
-    where price_median is not null
-    group by all
-    order by n desc
+    -- of the prices themselves: no median follows from those of the months
+    select currency, count(*) as n, median(price) as middle, quantile_cont(price, 0.25) as low, quantile_cont(price, 0.75) as high
+    from sales
+    where outcome <> 'upcoming' and price is not null and currency is not null
+        and sale_month > month_of((select as_of from dim_settings)) - interval 6 month
+        and lower(manufacturer_name) = lower($make) and ($model is null or lower(model_name) = lower($model))
+    group by currency
+    having enough(count(*))
+    order by n desc, currency
     limit 1
 ),
 days as (

@@ -8,7 +8,7 @@ from profile
 union all
 select 'Waits for the seller’s approval (95%)', 'share', approval_rate_shrunk, approval_rate_low, approval_rate_high, offered, null from profile
 union all
-select 'Comes back (95%)', 'share', relisting_rate_shrunk, relisting_rate_low, relisting_rate_high, sold, null from profile
+select 'Cars that were offered before (95%)', 'share', relisting_rate_shrunk, relisting_rate_low, relisting_rate_high, offered, null from profile
 union all
 select 'Reserve met (95%)', 'share', reserve_met_rate_shrunk, reserve_met_rate_low, reserve_met_rate_high, compared_reserves, null from profile
 union all

@@ -1,15 +1,21 @@
-with offered as (
+with set_back as (
+    select distinct vehicle_id from vehicle_timeline where odometer_rollback
+),
+offered as (
     select
-        *,
+        price_estimates.*,
+        set_back.vehicle_id is not null as is_set_back,
         case when market = 'asking' then price else buy_now end as asked,
         if(market = 'asking', 'asking price', 'Buy Now') as asks,
         case
             when estimate is null then null
             when not is_currency_known then 'the currency of the lot is not known'
+            when set_back.vehicle_id is not null then 'an odometer reading of the car is below an earlier one'
             when interval_reason is not null then 'too few prices of this class for an interval'
             when is_unreliable then 'such estimates are often far off'
         end as weak
     from price_estimates
+    left join set_back on set_back.vehicle_id = price_estimates.vehicle_id
     where is_offered
 )
 select
@@ -27,6 +33,7 @@ select
     facts.model_id,
     model_names.model_name,
     readings.odometer_km,
+    estimates.is_set_back as odometer_rollback,
     groups.damage_main_group,
     lots.damage_main_name,
     groups.damage_second_group,
@@ -40,14 +47,15 @@ select
     groups.seller_group,
     estimates.market,
     odds.sale_date,
-    estimates.currency,
+    -- an estimate in another currency than the amounts of the lot would be taken for one of theirs
+    case when estimates.is_currency_known then estimates.currency end as currency,
     nullif(lots.bid, 0) as bid,
     estimates.asked as buy_now,
-    estimates.estimate,
-    estimates.low_80,
-    estimates.low_50,
-    estimates.high_50,
-    estimates.high_80,
+    case when estimates.is_currency_known then estimates.estimate end as estimate,
+    case when estimates.is_currency_known then estimates.low_80 end as low_80,
+    case when estimates.is_currency_known then estimates.low_50 end as low_50,
+    case when estimates.is_currency_known then estimates.high_50 end as high_50,
+    case when estimates.is_currency_known then estimates.high_80 end as high_80,
     estimates.weak,
     -- a bid above it takes the Buy Now price away
     case
@@ -73,5 +81,8 @@ left join dim_manufacturers as manufacturer_names on manufacturer_names.manufact
 left join dim_models as model_names on model_names.model_id = facts.model_id
 left join odometer_readings as readings on readings.lot_id = estimates.lot_id
 left join sell_through_odds as odds on odds.lot_id = estimates.lot_id
--- a lot that was sold without a known price, or replaced by another lot of the car, has no odds and is not offered
-where estimates.market = 'asking' or odds.lot_id is not null
+where
+    -- a lot that was sold without a known price, or replaced by another lot of the car, has no odds and is not offered
+    (estimates.market = 'asking' or odds.lot_id is not null)
+    -- without a date, what is not checked, not on sale, on approval, sold, failed or not sold waits for its seller
+    and (odds.sale_date is not null or coalesce(lots.status_id, 0) not in (1, 2, 4, 6, 7, 8))

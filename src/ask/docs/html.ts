@@ -1,8 +1,20 @@
-import { html } from 'hono/html';
+import { html as markup, raw } from 'hono/html';
 import { packageFile } from '../../base/config/package-root.js';
+import { withoutActing } from '../../base/config/printable.js';
+
+export { raw };
 
 /** A piece of a page, made by the `html` template, which escapes every value put into it. */
-export type Html = ReturnType<typeof html>;
+export type Html = ReturnType<typeof markup>;
+
+/** The template of pages. Characters of a value that would act on the text around them, such as its direction, become spaces. */
+export const html = (parts: TemplateStringsArray, ...values: unknown[]): Html =>
+  markup(parts, ...values.map(calmed));
+
+const calmed = (value: unknown): unknown => {
+  if (typeof value === 'string') return withoutActing(value);
+  return Array.isArray(value) ? value.map(calmed) : value;
+};
 
 /** A page of the folder `site` whose names in braces are replaced by values. Texts are escaped. */
 export function fillPage(name: string, values: Readonly<Record<string, unknown>>): string {

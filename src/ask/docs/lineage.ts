@@ -1,9 +1,8 @@
 import { Graph, layout } from '@dagrejs/dagre';
-import { html } from 'hono/html';
 import type { CatalogTable } from '../../core/model/dictionary.js';
 import { requests } from '../../core/service/requests.js';
 import { type StreamName, streams } from '../../core/service/streams.js';
-import { type Html, pathOf } from './html.js';
+import { type Html, html, pathOf } from './html.js';
 
 /** Kinds of nodes, in the direction of the data. */
 const KINDS = ['endpoint', 'stream', 'table', 'mart'] as const;

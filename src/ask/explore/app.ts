@@ -1,29 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { html } from 'hono/html';
 import { HTTPException } from 'hono/http-exception';
 import type { Config } from '../../base/config/config.js';
 import { byName } from '../../base/config/json.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
-import { readQuery } from '../../core/model/read-only.js';
-import { render } from '../query/query.js';
-import { readPage } from '../report/write-report.js';
+import { html } from '../docs/html.js';
 import { protect } from './access.js';
 import { carPage } from './car.js';
 import { comparePage } from './compare.js';
 import { searchIn } from './filters.js';
 import { asMeant, findPage, listOf, placeOf } from './find.js';
-import { LINKS, type Page, problem, sendPage } from './page.js';
+import { type Page, piecesOf, problem, textOf } from './page.js';
 import { runsPage } from './runs.js';
 import { type Folders, saveSearch, searchesPage, slugOf, watchQuery } from './searches.js';
-import type { Follower, Shown } from './shown.js';
+import type { Follower, Served } from './shown.js';
 import { NAME, savedQuery, sqlPage } from './sql.js';
+import { type Ending, type Endings, send, textsOf } from './stream.js';
 import { tablePage, tablesPage } from './tables.js';
 
 /** Files that pages load, with their types. */
@@ -34,16 +31,20 @@ const ASSETS: Readonly<Record<string, readonly [file: string, type: string]>> = 
   'editor.js': ['dist/site/editor.js', 'text/javascript'],
 };
 
+/** Most bytes of a form or an address: a query of 100,000 characters, as a browser writes it. */
+export const MOST_BYTES = 1_000_000;
+
 /** The pages of the server. Each request reads one snapshot from its begin to its end, and ends with its reader. */
 export function appOf(
   follower: Follower,
   config: Config,
   folders: Folders,
   guarded: MiddlewareHandler,
+  open: Endings,
 ): Hono {
   const app = new Hono();
   app.use(guarded);
-  app.use(bodyLimit({ maxSize: 200_000 }));
+  app.use(bodyLimit({ maxSize: MOST_BYTES }));
   // DuckDB ends a statement at a NUL character, and no text that is asked for has one.
   app.use((c, next) => {
     if (c.req.url.includes('%00'))
@@ -51,39 +52,99 @@ export function appOf(
     return next();
   });
 
-  const withShown = async (c: Context, work: (shown: Shown) => Promise<Response>): Promise<Response> => {
-    const { shown, release } = await follower.take(c.req.raw.signal);
+  // A page is computed for who reads it.
+  app.use((c, next) => {
+    if (c.req.method !== 'HEAD') return next();
+    c.header('allow', 'GET, POST');
+    return Promise.resolve(c.body(null, 405));
+  });
+
+  /** Does something for a request that is answered at once. */
+  const withShown = async (
+    c: Context,
+    work: (shown: Served) => Promise<Response> | Response,
+  ): Promise<Response> => {
+    const ending = open.begin(c);
     try {
-      return await work(shown);
+      const { shown, release } = await follower.take(ending.signal);
+      try {
+        return await work(shown);
+      } finally {
+        release();
+      }
+    } catch (error) {
+      throw reasonOf(error, ending);
     } finally {
-      release();
+      ending.end();
+    }
+  };
+  /** Answers piece by piece. What fails before the first is told in place of the answer. */
+  const stream = async (
+    c: Context,
+    make: (shown: Served, ending: Ending) => Promise<AsyncIterable<string | Uint8Array> | undefined>,
+    missing = '',
+  ): Promise<Response> => {
+    const ending = open.begin(c);
+    let leave = ending.end;
+    let isSending = false;
+    try {
+      const { shown, release } = await follower.take(ending.signal);
+      leave = () => {
+        release();
+        ending.end();
+      };
+      const pieces = await make(shown, ending);
+      if (pieces === undefined) return notFound(c, missing, shown.id);
+      isSending = true;
+      return send(c, pieces, ending, leave);
+    } catch (error) {
+      throw reasonOf(error, ending);
+    } finally {
+      if (!isSending) leave();
     }
   };
   /** Answers with a page. What follows its head is computed while it is sent. */
-  const page = async (
+  const page = (
     c: Context,
-    make: (shown: Shown) => Promise<Page | undefined> | Page,
+    make: (shown: Served) => Promise<Page | undefined> | Page,
     missing = '',
-  ): Promise<Response> => {
-    const { shown, release } = await follower.take(c.req.raw.signal);
-    let isSending = false;
-    try {
-      const made = await make(shown);
-      if (made === undefined) return notFound(c, missing, shown.id);
-      isSending = true;
-      return sendPage(c, made, shown.id, release);
-    } finally {
-      if (!isSending) release();
-    }
-  };
+  ): Promise<Response> =>
+    stream(
+      c,
+      async (shown, ending) => {
+        const made = await make(shown);
+        if (made === undefined) return undefined;
+        c.header('content-type', 'text/html; charset=utf-8');
+        return piecesOf(made, shown.id, (error) => reasonOf(error, ending));
+      },
+      missing,
+    );
+  /** Answers with the rows of a query as a file. */
+  const download = (
+    c: Context,
+    format: 'csv' | 'parquet',
+    sqlOf: (shown: Served) => string,
+    name: string,
+  ): Promise<Response> =>
+    stream(c, async (shown) => {
+      const pieces = await begun(shown.run({ kind: 'file', sql: sqlOf(shown), format }));
+      c.header(
+        'content-type',
+        format === 'csv' ? 'text/csv; charset=utf-8' : 'application/vnd.apache.parquet',
+      );
+      c.header('content-disposition', `attachment; filename="${name}.${format}"`);
+      return pieces;
+    });
 
-  app.get('/', (c) => page(c, (shown) => findPage(shown, searchIn(c.req.query()))));
+  app.get('/', (c) =>
+    page(c, (shown) => findPage(shown, searchIn(c.req.query()), (c.req.query('q') ?? '').slice(0, 100))),
+  );
   app.get('/find', async (c) => {
     const text = (c.req.query('q') ?? '').slice(0, 100);
     if (text.trim() === '') return c.redirect('/', 303);
     return withShown(c, async (shown) => {
       const place = await placeOf(shown, text);
-      return 'to' in place ? c.redirect(place.to, 303) : sendPage(c, place, shown.id);
+      return 'to' in place ? c.redirect(place.to, 303) : c.html(textOf(place, shown.id));
     });
   });
   app.get('/car/:id{[0-9]{1,15}}', (c) => {
@@ -128,20 +189,19 @@ export function appOf(
   );
   for (const format of ['csv', 'parquet'] as const) {
     app.get(`/lots.${format}`, (c) =>
-      download(c, follower, format, ({ names }) => listOf(asMeant(searchIn(c.req.query()), names)), 'lots'),
+      download(c, format, ({ names }) => listOf(asMeant(searchIn(c.req.query()), names)), 'lots'),
     );
-    app.get(`/query.${format}`, (c) => download(c, follower, format, () => c.req.query('q') ?? '', 'query'));
+    app.get(`/query.${format}`, (c) => download(c, format, () => c.req.query('q') ?? '', 'query'));
   }
-  const reports = new Map<string, Promise<string>>();
+  /** The report of the last snapshot that was asked for. */
+  let report = { id: '', text: '' };
   app.get('/report', (c) =>
-    withShown(c, async ({ id }) => {
-      if (!reports.has(id)) reports.clear();
-      const text = reports.get(id) ?? readPage(config, LINKS);
-      reports.set(id, text);
+    withShown(c, async ({ id, run }) => {
+      if (report.id !== id) report = { id, text: (await textsOf(run({ kind: 'report' }))).join('') };
       // The report names what it may load itself.
       c.header('content-security-policy', "frame-ancestors 'none'; base-uri 'none'");
       return c.html(
-        (await text).replace(
+        report.text.replace(
           '<body>\n<header>',
           '<body>\n<header><p class="meta"><a href="/">Back to the lake</a></p>',
         ),
@@ -160,7 +220,7 @@ export function appOf(
     const name = slugOf(given);
     const folder = needed(folders.models);
     return withShown(c, async (shown) => {
-      const saving = { config, folder, name, signal: c.req.raw.signal };
+      const saving = { config, folder, name };
       if (search === undefined) await watchQuery(shown, saving, sql);
       else await saveSearch(shown, saving, searchIn(Object.fromEntries(new URLSearchParams(search))));
       return c.redirect('/searches', 303);
@@ -170,8 +230,8 @@ export function appOf(
     const { name: given = '', sql = '' } = await fields(c);
     const name = slugOf(given);
     const folder = needed(folders.queries);
-    return withShown(c, async ({ connection }) => {
-      await readQuery(connection, sql);
+    return withShown(c, async ({ run }) => {
+      await textsOf(run({ kind: 'columns', sql }));
       saveQuery(folder, name, sql);
       return c.redirect(`/sql?name=${name}`, 303);
     });
@@ -180,56 +240,28 @@ export function appOf(
   app.notFound((c) => notFound(c, 'There is no such page.', ''));
   app.onError((error, c) => {
     if (error instanceof HTTPException) return sendProblem(c, error, error.status);
-    return sendProblem(c, error, error instanceof LotlakeError ? 400 : 500);
+    if (!(error instanceof LotlakeError)) return sendProblem(c, error, 500);
+    return sendProblem(c, error, error.code.startsWith('EXPLORE_') ? 503 : 400);
   });
   return app;
 }
 
-/** Sends a result as a file, piece by piece. */
-async function download(
-  c: Context,
-  follower: Follower,
-  format: 'csv' | 'parquet',
-  sqlOf: (shown: Shown) => string,
-  name: string,
-): Promise<Response> {
-  const { shown, release } = await follower.take(c.req.raw.signal);
-  try {
-    const { connection, lake } = shown;
-    const query = await readQuery(connection, sqlOf(shown));
-    const pieces = render(connection, query, format, {
-      temp: lake.temp,
-      view: { rows: 0, width: undefined },
-    });
-    // A query that fails at once gets its error in place of a file.
-    const first = await pieces.next();
-    const body = Readable.from(restOf(first, pieces, release), { objectMode: false });
-    const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/vnd.apache.parquet';
-    return c.body(Readable.toWeb(body) as ReadableStream, 200, {
-      'content-type': type,
-      'content-disposition': `attachment; filename="${name}.${format}"`,
-    });
-  } catch (error) {
-    release();
-    throw error;
-  }
+/** Pieces whose first one is there: what fails at once is told in place of a file. */
+async function begun<T>(pieces: AsyncGenerator<T>): Promise<AsyncGenerator<T>> {
+  const first = await pieces.next();
+  return (async function* () {
+    try {
+      if (first.done === true) return;
+      yield first.value;
+      yield* pieces;
+    } finally {
+      await pieces.return(undefined);
+    }
+  })();
 }
 
-/** The first piece and those after it. Calls a function after the last, or when nobody wants more. */
-async function* restOf<T>(
-  first: IteratorResult<T>,
-  pieces: AsyncGenerator<T>,
-  end: () => void,
-): AsyncGenerator<T> {
-  try {
-    if (first.done === true) return;
-    yield first.value;
-    yield* pieces;
-  } finally {
-    await pieces.return(undefined);
-    end();
-  }
-}
+/** Why an answer failed: what ended it says more than the statement that was interrupted. */
+const reasonOf = (error: unknown, { signal }: Ending): unknown => (signal.aborted ? signal.reason : error);
 
 /** The fields of a form, as texts. */
 async function fields(c: Context): Promise<Readonly<Record<string, string>>> {
@@ -264,16 +296,22 @@ function saveQuery(folder: string, name: string, sql: string): void {
   writeNew(ownNamed(path), `${sql.trim()}\n`);
 }
 
-const notFound = (c: Context, words: string, snapshot: string): Response => {
-  c.status(404);
-  return sendPage(
+const notFound = (c: Context, words: string, snapshot: string): Response =>
+  htmlOf(
     c,
-    { title: 'Not found', place: '', first: html`<h1>Not found</h1><p class="words">${words}</p>` },
-    snapshot,
+    textOf(
+      { title: 'Not found', place: '', first: html`<h1>Not found</h1><p class="words">${words}</p>` },
+      snapshot,
+    ),
+    404,
   );
-};
 
 function sendProblem(c: Context, error: unknown, status: HTTPException['status']): Response {
-  c.status(status);
-  return sendPage(c, { title: 'Not done', place: '', first: html`<h1>Not done</h1>${problem(error)}` }, '');
+  const page = { title: 'Not done', place: '', first: html`<h1>Not done</h1>${problem(error)}` };
+  return htmlOf(c, textOf(page, ''), status);
 }
+
+const htmlOf = (c: Context, text: string, status: HTTPException['status']): Response => {
+  c.header('content-type', 'text/html; charset=utf-8');
+  return c.body(text, status);
+};

@@ -1,10 +1,10 @@
 import * as Plot from '@observablehq/plot';
-import { html } from 'hono/html';
 import { count, numberOrNull, printable } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html } from '../docs/html.js';
 import type { Value } from '../query/value.js';
 import { draw } from '../report/draw.js';
+import { dateOf } from '../report/format.js';
 
 /** A dated figure of an event. */
 interface Point {
@@ -15,11 +15,18 @@ interface Point {
   readonly marked: boolean;
 }
 
+/** When an event was, on the axis of UTC. A local time without its offset is shown as it is, wherever the machine stands. */
+function instantOf({ occurred_local: local, occurred_at }: Row): Date {
+  if (local === null || local === undefined) return dateOf(occurred_at);
+  const text = String(local).replace(' ', 'T');
+  return new Date(/T[\d:.]+$/.test(text) ? `${text}Z` : text);
+}
+
 /** The events that have a date and a figure. */
 function pointsOf(timeline: readonly Row[], column: 'amount' | 'odometer_km'): Point[] {
   return timeline.flatMap((event) => {
     const value = numberOrNull(event[column]);
-    const at = new Date(String(event.occurred_local ?? event.occurred_at));
+    const at = instantOf(event);
     if (value === null || value <= 0 || Number.isNaN(at.getTime())) return [];
     const unit = column === 'amount' ? printable(event.currency) : 'km';
     const kind = printable(event.event).replaceAll('_', ' ');

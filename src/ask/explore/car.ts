@@ -1,8 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { html } from 'hono/html';
 import { count, counted, NONE, printable } from '../../base/config/printable.js';
 import { type Row, rows } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html } from '../docs/html.js';
 import { ask } from '../query/ask.js';
 import { FACTORS, type Value, valuesOf } from '../query/value.js';
 import { day, instant, label, list, money, pageOfLot, percent, source, titled } from '../report/format.js';

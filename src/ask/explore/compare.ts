@@ -1,8 +1,7 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
-import { html } from 'hono/html';
 import { count, NONE, numberOrNull, printable } from '../../base/config/printable.js';
 import { literal, type Row, rows } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html } from '../docs/html.js';
 import { ask } from '../query/ask.js';
 import { money, month, percent, source } from '../report/format.js';
 import { overTime } from '../report/line-charts.js';
@@ -10,7 +9,7 @@ import { chartSpec } from '../report/spec.js';
 import { addressOf, searchIn } from './filters.js';
 import { makeIn } from './find.js';
 import { grid } from './grid.js';
-import { meantName, type Names } from './names.js';
+import { meantChoice, type Names } from './names.js';
 import { factsOf, type Page, section } from './page.js';
 import type { Shown } from './shown.js';
 
@@ -161,7 +160,7 @@ async function namedBy(
   name: string,
   names: Names,
 ): Promise<string | undefined> {
-  if (kind === 'make') return meantName(name, names.makes);
+  if (kind === 'make' || kind === 'damage' || kind === 'title') return meantChoice(kind, name, names);
   if (kind === 'model') {
     const { make, model } = makeIn(name.replace(' | ', ' ').split(/\s+/), names) ?? {};
     const makeOf = names.makes.find(
@@ -174,10 +173,6 @@ async function namedBy(
       names.states.get(name.toLowerCase()) ??
       names.choices.state.find((code) => code.toLowerCase() === name.toLowerCase())
     );
-  if (kind === 'damage' || kind === 'title') {
-    const key = name.toLowerCase().replaceAll(/[ -]/g, '_');
-    return meantName(key, names.choices[kind]) ?? names.choices[kind].find((each) => key.includes(each));
-  }
   const [found] = await ask(connection, 'explore/compare/party_name', { level: kind, name });
   return found === undefined ? undefined : printable(found.party_name);
 }
@@ -212,20 +207,26 @@ async function figuresOf(
   const conditions = Object.entries(wanted).map(
     ([filter, value]) => `${EXACT[filter] ?? ''} = lower(${literal(value)})`,
   );
+  const lots = `from explore.lots_on_offer where ${conditions.join(' and ')}`;
   const [offer = {}] = await rows(
     connection,
-    `select count(*) as lots, count(*) filter (where sale_date <= (select as_of from dim_settings) + interval 7 day) as soon,
-       mode(currency) as currency, median(estimate) filter (where currency = 'USD') as usd, median(estimate) as estimate
-     from explore.lots_on_offer where ${conditions.join(' and ')}`,
+    `select count(*) as lots, count(*) filter (where sale_date <= (select as_of from dim_settings) + interval 7 day) as soon ${lots}`,
   );
   const figures = new Map([
     ['On offer', count(offer.lots)],
     ['Auctions of the next seven days', count(offer.soon)],
-    [
-      'Median estimate',
-      money(offer.currency === 'USD' ? offer.usd : offer.estimate, offer.currency ?? 'USD'),
-    ],
   ]);
+  // What sellers ask for is no price, so that the two are never one figure; nor are two currencies.
+  const estimates = await rows(
+    connection,
+    `select market, currency, median(estimate) as value, count(estimate) as based_on, 'money' as unit
+     ${lots} and estimate is not null group by market, currency order by market desc, based_on desc, currency`,
+  );
+  for (const row of estimates) {
+    const market = row.market === 'asking' ? 'asking prices' : 'at auction';
+    const many = estimates.filter((other) => other.market === row.market).length;
+    figures.set(`Median estimate, ${market}${many > 1 ? `, ${String(row.currency)}` : ''}`, written(row));
+  }
   const asked = [...queries(name)];
   if (car !== undefined && ofCar !== undefined) {
     const [query, values] = ofCar(name);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { literal } from '../../base/duck/session.js';
+import { numberIn } from './number-in.js';
 
 /** A filter of the lots on offer: a field of the form, and the condition on a row of `lots_on_offer` that its value makes. */
 interface Filter {
@@ -16,8 +17,12 @@ const contains = (column: string) => (value: string) => `contains(lower(${column
 const atMost = (column: string) => (value: string) => `${column} <= ${value}`;
 const atLeast = (column: string) => (value: string) => `${column} >= ${value}`;
 
-/** What a lot is likely to cost: its Buy Now or asking price, or what it brings at auction, but not less than its bid. */
-const COST = 'least(case when buy_now > coalesce(bid, 0) then buy_now end, greatest(estimate, bid))';
+/**
+ * What a lot is likely to cost: what a listing asks; at an auction what the lot brings, but not less than its bid, or its Buy Now
+ * price where that is lower.
+ */
+const COST =
+  "case when market = 'asking' then buy_now else least(case when buy_now > coalesce(bid, 0) then buy_now end, greatest(estimate, bid)) end";
 
 /** The filters by their names in an address, in the order of the form. */
 export const FILTERS = {
@@ -48,6 +53,7 @@ export const FILTERS = {
   },
   estimate_from: { label: 'Estimate from', kind: 'number', where: atLeast('estimate') },
   estimate_to: { label: 'Estimate at most', kind: 'number', where: atMost('estimate') },
+  currency: { label: 'Currency', kind: 'choice', where: is('currency') },
   km: { label: 'Odometer at most', kind: 'number', hint: 'km', where: atMost('odometer_km') },
   odds: {
     label: 'Chance to sell from',
@@ -79,7 +85,7 @@ export const ORDERS = {
 } as const;
 
 const text = z.string().trim().max(100).optional();
-const number = z.coerce.number().min(0).max(1e9).optional();
+const number = z.preprocess(numberIn, z.number().min(0).max(1e9).optional());
 const empty = (schema: z.ZodType) => z.preprocess((given) => (given === '' ? undefined : given), schema);
 
 const asked = z.object({

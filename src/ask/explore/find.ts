@@ -1,8 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { html } from 'hono/html';
 import { count, counted } from '../../base/config/printable.js';
 import { rows } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html } from '../docs/html.js';
 import { ask } from '../query/ask.js';
 import { lotsTable } from '../report/numbers-table.js';
 import {
@@ -15,15 +14,18 @@ import {
   type Search,
   wordsOf,
 } from './filters.js';
-import { meantName, type Names } from './names.js';
+import { meantChoice, meantName, type Names, plain } from './names.js';
 import { LINKS, type Page } from './page.js';
 import type { Shown } from './shown.js';
 
 /** Lots on a page of a list. */
 const PAGE = 50;
 
-/** The lots on offer that a search finds: how many, and a page of them. */
-export async function findPage({ connection, names }: Shown, search: Search): Promise<Page> {
+/**
+ * The lots on offer that a search finds: how many, and a page of them.
+ * @param typed the words that the search was read from
+ */
+export async function findPage({ connection, names }: Shown, search: Search, typed = ''): Promise<Page> {
   const meant = asMeant(search, names);
   const where = conditionOf(meant);
   const [total] = await rows(connection, `select count(*) as lots from explore.lots_on_offer where ${where}`);
@@ -36,13 +38,14 @@ export async function findPage({ connection, names }: Shown, search: Search): Pr
     place: '',
     scripts: ['explore'],
     first: html`<h1>${isFiltered ? wordsOf(meant) : 'What is on offer'}</h1>
-${notes(search, meant)}
+${typed !== '' && html`<p class="note">“${typed}” is read as ${wordsOf(meant)}.</p>`}
+${notes(search, meant, names)}
 ${form(search, names)}
 <p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((search.page - 1) * PAGE + 1)} to ${count(Math.min(lots, search.page * PAGE))}`}</p>
 <p class="tools"><a href="/lots.csv?${addressOf(meant)}" download>CSV</a> <a href="/lots.parquet?${addressOf(meant)}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">As a query</a> <a href="/searches?${addressOf(meant)}">Watch this search</a></p>
-${found.length > 0 ? lotsTable(found, LINKS) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
+${found.length > 0 ? lotsTable(found, LINKS, { Status: { text: '[{words status_name}]' } }) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
 ${pager(meant, lots)}
-<p class="note">80% of such lots end between the two prices, Buy Now among them where there is one. A ~ marks an estimate in doubt. A chance that is hardly known is left out. “Costs at most” means its Buy Now or asking price, or else what it is likely to bring. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
+<p class="note">80% of such lots end between the two prices, Buy Now among them where there is one. A ~ marks an estimate in doubt, and ¤ an amount whose currency the feed does not tell. A chance that is hardly known is left out. “Costs at most” means what a listing asks; at an auction, what the lot is likely to bring, or its Buy Now price where that is lower. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
 <datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist>`,
   };
 }
@@ -58,10 +61,10 @@ function pageOf(search: Search): string {
 export const listOf = (search: Search): string =>
   `select * from explore.lots_on_offer where ${conditionOf(search)} order by ${ORDERS[search.sort][1]}, lot_id`;
 
-/** A search whose make and model are names of the lake, if they are like any. */
+/** A search whose make and model are names of the lake, if they are like any, and whose amounts have a currency. */
 export function asMeant(search: Search, names: Names): Search {
-  const { make, model } = search.filters;
-  const makeName = make === undefined ? undefined : (meantName(make, names.makes) ?? make);
+  const { make, model, currency = names.choices.currency[0] } = search.filters;
+  const makeName = make === undefined ? undefined : (meantChoice('make', make, names) ?? make);
   const models =
     makeName === undefined
       ? [...names.models.values()].flat()
@@ -71,18 +74,27 @@ export function asMeant(search: Search, names: Names): Search {
     ...search.filters,
     ...(makeName !== undefined && { make: makeName }),
     ...(modelName !== undefined && { model: modelName }),
+    ...(currency !== undefined && AMOUNTS.some((name) => search.filters[name] !== undefined) && { currency }),
   };
   return { ...search, filters };
 }
 
-/** What was read otherwise than it was typed. */
-function notes({ filters, wrong }: Search, meant: Search): Html[] {
-  const other = (['make', 'model'] as const).flatMap((name) => {
+/** Filters by an amount, which is one of the currency that the most lots have if none is chosen. */
+const AMOUNTS = ['price', 'estimate_from', 'estimate_to'] as const;
+
+/** What was read otherwise than it was typed, and what no lot on offer is called. */
+function notes({ filters, wrong }: Search, meant: Search, names: Names): Html[] {
+  const said = (['make', 'model'] as const).flatMap((name) => {
     const [given, used] = [filters[name], meant.filters[name]];
-    return given === undefined || given.toLowerCase() === used?.toLowerCase() ? [] : [`${used} for ${given}`];
+    if (given === undefined || used === undefined) return [];
+    if (used.toLowerCase() !== given.toLowerCase()) return [`Showing ${used} for ${given}.`];
+    const known = name === 'make' ? names.makes : [...names.models.values()].flat();
+    return known.some((each) => each.toLowerCase() === used.toLowerCase())
+      ? []
+      : [`No ${name} on offer is called ${given}.`];
   });
   return [
-    ...other.map((text) => html`<p class="note">Showing ${text}.</p>`),
+    ...said.map((text) => html`<p class="note">${text}</p>`),
     ...wrong.map(
       (name) =>
         html`<p class="alarm">${FILTERS[name as FilterName].label} is not a number that can be used, and is left out.</p>`,
@@ -181,7 +193,7 @@ async function carsOf(connection: DuckDBConnection, text: string) {
 }
 
 /** Words of a text that name a state, a damage or a title, one or two at a time, as filters; and the other words. */
-function namedIn(words: readonly string[], { states, choices }: Names) {
+function namedIn(words: readonly string[], { states, choices, synonyms }: Names) {
   const found = new Map<string, string>();
   const rest: string[] = [];
   for (let i = 0; i < words.length; i++) {
@@ -191,9 +203,10 @@ function namedIn(words: readonly string[], { states, choices }: Names) {
         states.get(name) ??
         (/^[A-Z]{2}$/.test(text) ? choices.state.find((code) => code === text) : undefined);
       if (state !== undefined) return ['state', state];
-      const key = name.replaceAll(/[ -]/g, '_');
-      for (const filter of ['damage', 'title'] as const)
+      for (const filter of ['damage', 'title'] as const) {
+        const key = synonyms[filter].get(name) ?? name.replaceAll(/[ -]/g, '_');
         if (choices[filter].includes(key)) return [filter, key];
+      }
       return undefined;
     };
     const two = meaning(words.slice(i, i + 2).join(' '));
@@ -208,7 +221,7 @@ function namedIn(words: readonly string[], { states, choices }: Names) {
 }
 
 /** A make, model, year, state, damage and title in a text, in any order; undefined if a word is like none. */
-function searchOf(text: string, names: Names): string | undefined {
+export function searchOf(text: string, names: Names): string | undefined {
   const words = text.split(/\s+/).filter((word) => word !== '');
   const years = words.filter((word) => /^(19|20)\d\d$/.test(word));
   const { found, rest } = namedIn(
@@ -219,7 +232,7 @@ function searchOf(text: string, names: Names): string | undefined {
   const car =
     rest.length === 0 ? {} : (makeIn(rest, names) ?? makeIn([...rest.slice(1), ...rest.slice(0, 1)], names));
   if (car === undefined || words.length === 0) return undefined;
-  const query = new URLSearchParams({ ...car, ...Object.fromEntries(found) });
+  const query = new URLSearchParams({ ...car, ...Object.fromEntries(found), q: text });
   const [year] = years;
   if (year !== undefined) for (const name of ['year_from', 'year_to']) query.set(name, year);
   return query.toString();
@@ -227,8 +240,8 @@ function searchOf(text: string, names: Names): string | undefined {
 
 /** A make and model in a text: names as they are before names that are alike, so that Camry is no mistyped Chery. */
 export function makeIn(words: readonly string[], names: Names): Record<string, string> | undefined {
-  const text = words.join(' ').toLowerCase();
-  const isSame = (name: string): boolean => name.toLowerCase() === text;
+  const text = words.join(' ');
+  const isSame = (name: string): boolean => plain(name) === plain(text);
   const exact = names.makes.find(isSame);
   if (exact !== undefined) return { make: exact };
   for (const make of names.makes) {
@@ -236,7 +249,7 @@ export function makeIn(words: readonly string[], names: Names): Record<string, s
     if (model !== undefined) return { make, model };
   }
   for (const taken of [Math.min(2, words.length), 1].filter((n) => n > 0)) {
-    const make = meantName(words.slice(0, taken).join(' '), names.makes);
+    const make = meantChoice('make', words.slice(0, taken).join(' '), names);
     if (make === undefined) continue;
     const rest = words.slice(taken).join(' ');
     if (rest === '') return { make };

@@ -1,5 +1,4 @@
-import { html, raw } from 'hono/html';
-import type { Html } from '../docs/html.js';
+import { type Html, html, raw } from '../docs/html.js';
 
 /**
  * A table that scrolls. A `>` before a head marks a column of numbers; the first cell of a row is its head. Columns without

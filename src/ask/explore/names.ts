@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { nearest } from '../../base/config/nearest.js';
+import { distance } from 'fastest-levenshtein';
 import { rows } from '../../base/duck/session.js';
 
 /** Names of makes and models, and the choices of filters, each with the lots on offer that have it, the most first. */
@@ -9,7 +9,11 @@ export interface Names {
   readonly models: ReadonlyMap<string, readonly string[]>;
   /** Codes of states by their names in lower case. */
   readonly states: ReadonlyMap<string, string>;
-  readonly choices: Readonly<Record<'state' | 'source' | 'damage' | 'title' | 'status', readonly string[]>>;
+  readonly choices: Readonly<
+    Record<'state' | 'source' | 'damage' | 'title' | 'status' | 'currency', readonly string[]>
+  >;
+  /** What people type for a make, damage or title in lower case, with the name that it means (name_synonyms). */
+  readonly synonyms: Readonly<Record<'make' | 'damage' | 'title', ReadonlyMap<string, string>>>;
 }
 
 /** Reads the names of the lots on offer. */
@@ -45,14 +49,60 @@ export async function readNames(connection: DuckDBConnection): Promise<Names> {
       damage: (await texts('damage_main_group')).sort(),
       title: (await texts('title_brand')).sort(),
       status: (await texts('status_name')).sort(),
+      currency: await texts('currency'),
     },
+    synonyms: await readSynonyms(connection),
   };
 }
 
-/** The name that is meant: the same but for case, else the nearest; undefined if none is like it. */
+/** Reads what people type for names. A snapshot of an older version has none. */
+async function readSynonyms(connection: DuckDBConnection): Promise<Names['synonyms']> {
+  const [has] = await rows(connection, `select true from duckdb_views() where view_name = 'name_synonyms'`);
+  const found = has === undefined ? [] : await rows(connection, 'from name_synonyms');
+  const of = (kind: string): ReadonlyMap<string, string> =>
+    new Map(
+      found.filter(({ what }) => what === kind).map(({ name, means }) => [String(name), String(means)]),
+    );
+  return { make: of('make'), damage: of('damage'), title: of('title') };
+}
+
+/** Edits that are a typing error in a word of so many letters: a short word with another letter is another word. */
+const TYPOS = [0, 0, 0, 0, 1, 1, 1, 2] as const;
+
+/** A name as people type it, without what they leave out: F-150 is f150. */
+export const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s._-]/g, '');
+
+/**
+ * The name that is meant: the same but for case, spaces and hyphens, else the nearest with the same first letter that a typing
+ * error makes; undefined if there is none.
+ */
 export function meantName(given: string, names: readonly string[]): string | undefined {
-  const same = names.find((name) => name.toLowerCase() === given.toLowerCase());
+  const text = plain(given);
+  if (text === '') return undefined;
+  const same =
+    names.find((name) => name.toLowerCase() === given.trim().toLowerCase()) ??
+    names.find((name) => plain(name) === text);
   if (same !== undefined) return same;
-  const [first] = given.length < 3 ? [] : nearest(given, names);
-  return first?.isLike === true ? first.name : undefined;
+  let most: number = TYPOS[Math.min(text.length, TYPOS.length - 1)] ?? 0;
+  let found: string | undefined;
+  for (const name of names) {
+    const other = plain(name);
+    const edits = other.startsWith(text.charAt(0)) ? distance(text, other) : Number.POSITIVE_INFINITY;
+    if (edits > most || (found !== undefined && edits === most)) continue;
+    [found, most] = [name, edits];
+  }
+  return found;
+}
+
+/** The make, damage or title that is meant, which people may call otherwise. */
+export function meantChoice(
+  what: 'make' | 'damage' | 'title',
+  given: string,
+  { makes, choices, synonyms }: Names,
+): string | undefined {
+  // A salvage title is salvage.
+  const text = given.trim().toLowerCase();
+  const short = text.endsWith(` ${what}`) ? text.slice(0, -what.length).trim() : text;
+  const name = synonyms[what].get(short) ?? short;
+  return meantName(name, what === 'make' ? makes : choices[what]);
 }

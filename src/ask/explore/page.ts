@@ -1,10 +1,7 @@
-import type { Context } from 'hono';
-import { html, raw } from 'hono/html';
-import { stream } from 'hono/streaming';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { escapeControls } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html, raw } from '../docs/html.js';
 import { pageOfLot } from '../report/format.js';
 
 /** What is around the pages of a server or of an export. */
@@ -52,33 +49,26 @@ export interface Page {
 }
 
 /**
- * Sends a page piece by piece. What fails after the first piece is told in place of the piece.
- * @param release called when the page is sent, or its reader is gone
+ * A page of the server piece by piece. What fails after the first piece is told in place of the piece.
+ * @param reasonOf why an error came
  */
-export function sendPage(
-  c: Context,
+export async function* piecesOf(
   page: Page,
   snapshot: string,
-  release = (): void => undefined,
-): Response {
-  c.header('content-type', 'text/html; charset=utf-8');
-  return stream(c, async (out) => {
-    const write = async (part: Html): Promise<void> => void (await out.write(String(await part)));
-    try {
-      await write(opening(page, served(snapshot)));
-      await write(page.first);
-      for await (const part of page.rest ?? []) {
-        if (out.aborted) return;
-        await write(part);
-      }
-    } catch (error) {
-      await write(problem(error));
-    } finally {
-      release();
-    }
-    await write(raw(CLOSING));
-  });
+  reasonOf: (error: unknown) => unknown,
+): AsyncGenerator<string> {
+  yield `${opening(page, served(snapshot))}${await page.first}`;
+  try {
+    for await (const part of page.rest ?? []) yield String(await part);
+  } catch (error) {
+    yield String(problem(reasonOf(error)));
+  }
+  yield CLOSING;
 }
+
+/** A page of the server that is known as a whole. */
+export const textOf = (page: Omit<Page, 'rest'>, snapshot: string): string =>
+  `${opening(page, served(snapshot))}${page.first}${CLOSING}`;
 
 const CLOSING = '</main></body></html>\n';
 

@@ -1,9 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { html } from 'hono/html';
 import { count, counted, NONE, numberOrNull, printable } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import { readQuery } from '../../core/model/read-only.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html } from '../docs/html.js';
 import { jsonValue } from '../query/instants.js';
 import { type Columns, openResult } from '../query/result.js';
 import { overTime } from '../report/line-charts.js';

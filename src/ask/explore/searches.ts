@@ -1,24 +1,22 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { html } from 'hono/html';
 import { dump } from 'js-yaml';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, ownNamed, remove, writeNew } from '../../base/config/owned.js';
 import { count } from '../../base/config/printable.js';
-import { literal, rows } from '../../base/duck/session.js';
 import { readModels } from '../../core/model/model-files.js';
 import { modellingOf, readOwn } from '../../core/model/own-models.js';
-import { failQuery, readQuery } from '../../core/model/read-only.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html } from '../docs/html.js';
 import { readWatched, type Watched } from '../query/watched.js';
 import { watchedList } from '../report/watched-part.js';
 import { addressOf, conditionOf, type Search, wordsOf } from './filters.js';
 import { asMeant } from './find.js';
+import type { QueryColumns } from './jobs.js';
 import { LINKS, type Page, section } from './page.js';
-import type { Shown } from './shown.js';
+import type { Served, Shown } from './shown.js';
 import { NAME } from './sql.js';
-import { tryModel } from './trial.js';
+import { textsOf } from './stream.js';
 
 /** Folders beside the configuration that the reader's own files are saved in; undefined without a configuration. */
 export interface Folders {
@@ -96,12 +94,10 @@ interface Saving {
   /** Folder of the models of the user. */
   readonly folder: string;
   readonly name: string;
-  /** Ends the trial of the search. */
-  readonly signal: AbortSignal;
 }
 
 /** Saves the search of a form as a model of the user. Throws as {@link saveModel}. */
-export async function saveSearch(shown: Shown, saving: Saving, search: Search): Promise<void> {
+export async function saveSearch(shown: Served, saving: Saving, search: Search): Promise<void> {
   const meant = asMeant(search, shown.names);
   const described = readModels().find((model) => model.name === 'lots_on_offer')?.columns ?? {};
   const columns: Columns = Object.entries(described).map(([column, { description, unit }]) => [
@@ -115,12 +111,12 @@ export async function saveSearch(shown: Shown, saving: Saving, search: Search): 
 }
 
 /** Saves a query as a watched model of the user. Its column lot_id says which rows are the same. Throws as {@link saveModel}. */
-export async function watchQuery(shown: Shown, saving: Saving, sql: string): Promise<void> {
-  const { select } = await readQuery(shown.connection, sql);
-  const found = await rows(shown.connection, `describe from query(${literal(select)})`).catch(failQuery);
-  const columns: Columns = found.map(({ column_name }) => [
-    String(column_name),
-    { description: 'Column of the query.', ...(column_name === 'lot_id' && { tests: ['not_null'] }) },
+export async function watchQuery(shown: Served, saving: Saving, sql: string): Promise<void> {
+  const [found = ''] = await textsOf(shown.run({ kind: 'columns', sql }));
+  const { select, names } = JSON.parse(found) as QueryColumns;
+  const columns: Columns = names.map((column) => [
+    column,
+    { description: 'Column of the query.', ...(column === 'lot_id' && { tests: ['not_null'] }) },
   ]);
   if (!columns.some(([column]) => column === 'lot_id'))
     throw new LotlakeError('QUERY_PLACE', 'a watched query needs the column lot_id', {
@@ -132,11 +128,11 @@ export async function watchQuery(shown: Shown, saving: Saving, sql: string): Pro
 
 /**
  * Saves a watched model, `<name>.sql` and `<name>.yml`, once it was computed as a night would compute it. The next run does.
- * Throws QUERY_PLACE for a name that cannot be one or is taken, and the errors of {@link tryModel}.
+ * Throws QUERY_PLACE for a name that cannot be one or is taken, and the errors of a trial.
  */
 async function saveModel(
-  shown: Shown,
-  { config, folder, name, signal }: Saving,
+  shown: Served,
+  { config, folder, name }: Saving,
   {
     description,
     sql,
@@ -163,7 +159,7 @@ async function saveModel(
     columns: Object.fromEntries(columns),
   };
   const files = { name, sql: `${sql}\n`, yml: dump(about, { skipInvalid: true, lineWidth: 120 }) };
-  await tryModel(shown, config, files, signal);
+  await textsOf(shown.run({ kind: 'trial', files }));
   makeFolder(ownNamed(folder));
   writeNew(ownNamed(ymlFile), files.yml);
   try {

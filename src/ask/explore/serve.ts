@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import type { Config } from '../../base/config/config.js';
 import { guard, newName, newToken } from './access.js';
-import { appOf } from './app.js';
+import { appOf, MOST_BYTES } from './app.js';
 import type { Folders } from './searches.js';
 import { followCurrent } from './shown.js';
+import { endings } from './stream.js';
 
 /** What the server is started with. */
 export interface ExploreOptions {
@@ -22,6 +23,7 @@ export interface ExploreOptions {
  */
 export async function startExplore({ config, port, folders }: ExploreOptions) {
   const follower = await followCurrent(config);
+  const open = endings();
   const [token, name] = [newToken(), newName()];
   let host = name;
   const app = appOf(
@@ -29,8 +31,14 @@ export async function startExplore({ config, port, folders }: ExploreOptions) {
     config,
     folders,
     guard(token, () => host),
+    open,
   );
-  const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port }) as Server;
+  const server = serve({
+    fetch: app.fetch,
+    hostname: '127.0.0.1',
+    port,
+    serverOptions: { maxHeaderSize: MOST_BYTES },
+  }) as Server;
   try {
     await once(server, 'listening');
   } catch (error) {
@@ -42,6 +50,7 @@ export async function startExplore({ config, port, folders }: ExploreOptions) {
   return {
     url: `http://${host}/?token=${token}`,
     async close(): Promise<void> {
+      open.close();
       await new Promise((resolve) => {
         server.close(resolve);
         server.closeAllConnections();

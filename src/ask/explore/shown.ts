@@ -3,54 +3,83 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { packageFile } from '../../base/config/package-root.js';
-import { literal } from '../../base/duck/session.js';
+import { INTERRUPT_EVERY, literal } from '../../base/duck/session.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { type CatalogTable, readCatalog } from '../../core/model/dictionary.js';
 import { type OpenLake, openSnapshot, type Reading } from '../query/open-lake.js';
 import { valuesOf } from '../query/value.js';
+import { type Desks, openDesks, ownMemory } from './desks.js';
+import type { Job } from './jobs.js';
 import { type Names, readNames } from './names.js';
+import { turnsOf } from './turns.js';
 
 /** A snapshot that is shown, with its lots on offer as a table, so that a list over all of them takes milliseconds. */
 interface Opened {
   readonly lake: OpenLake;
   readonly id: string;
+  /** Database with the lots on offer. */
+  readonly database: string;
   /** Names that people type or choose. */
   readonly names: Names;
   readonly catalog: readonly CatalogTable[];
 }
 
-/** A snapshot for one request, with a connection of its own. */
+/** A snapshot for one page, with a connection of its own. */
 export interface Shown extends Opened {
   readonly connection: DuckDBConnection;
+}
+
+/** A snapshot for one request. */
+export interface Served extends Shown {
+  /** Runs what a reader typed, or what takes long, in another process ({@link Desks}). */
+  run(job: Job): AsyncGenerator<string | Uint8Array>;
 }
 
 /** Shows the published snapshot, and the next one once it is published and its table is made. */
 export interface Follower {
   /**
-   * Takes a snapshot for a request. It stays open until it is released.
-   * @param signal interrupts the statements of the request
+   * Takes a snapshot for a request, once it is its turn. It stays open until it is released.
+   * @param signal ends the statements and the other processes of the request
    */
-  take(signal: AbortSignal): Promise<{ readonly shown: Shown; readonly release: () => void }>;
+  take(signal: AbortSignal): Promise<{ readonly shown: Served; readonly release: () => void }>;
   close(): Promise<void>;
 }
 
-/** A snapshot and the number of requests that read it. */
+/** Pages whose statements run at once, and requests that wait. DuckDB's calls take a thread of Node each, which has four. */
+const PAGES = 3;
+const WAITING = 500;
+
+/** A snapshot, the number of requests that read it, and its other processes. */
 interface Held {
   readonly opened: Opened;
+  readonly desks: Desks;
   readers: number;
 }
 
 /** Opens the published snapshot. Throws QUERY_NO_SNAPSHOT if there is none, and QUERY_NO_TABLE if it is too old. */
 export async function followCurrent(config: Config): Promise<Follower> {
   const layout = layoutOf(config.output);
-  let held: Held = { opened: await open(config), readers: 0 };
+  const hold = async (): Promise<Held> => {
+    const opened = await open({ ...config, memory: ownMemory(config) });
+    return {
+      opened,
+      desks: openDesks(config, { snapshot: opened.id, database: opened.database, temp: opened.lake.temp }),
+      readers: 0,
+    };
+  };
+  const end = ({ opened, desks }: Held): void => {
+    desks.close();
+    opened.lake.close();
+  };
+  let held = await hold();
   let opening: Promise<void> | undefined;
+  const turn = turnsOf(PAGES, WAITING);
   const closeUnread = (old: Held): void => {
-    if (old !== held && old.readers === 0) old.opened.lake.close();
+    if (old !== held && old.readers === 0) end(old);
   };
   const follow = async (): Promise<void> => {
     const old = held;
-    held = { opened: await open(config), readers: 0 };
+    held = await hold();
     closeUnread(old);
   };
   return {
@@ -66,29 +95,60 @@ export async function followCurrent(config: Config): Promise<Follower> {
           });
       const mine = held;
       mine.readers++;
-      const leave = (): void => {
+      const leaveSnapshot = (): void => {
         mine.readers--;
         closeUnread(mine);
       };
-      const connection = await mine.opened.lake.session.connect().catch((error: unknown) => {
-        leave();
+      let leaveTurn = (): void => undefined;
+      try {
+        leaveTurn = await turn(signal);
+        const connection = await mine.opened.lake.session.connect();
+        const calm = interruptOn(signal, connection);
+        return {
+          shown: {
+            ...mine.opened,
+            connection,
+            // The page itself does nothing meanwhile, and others have its turn.
+            async *run(job) {
+              leaveTurn();
+              yield* mine.desks.run(job, signal);
+              leaveTurn = await turn(signal);
+            },
+          },
+          release: () => {
+            calm();
+            connection.closeSync();
+            leaveTurn();
+            leaveSnapshot();
+          },
+        };
+      } catch (error) {
+        leaveTurn();
+        leaveSnapshot();
         throw error;
-      });
-      const interrupt = (): void => connection.interrupt();
-      signal.addEventListener('abort', interrupt);
-      return {
-        shown: { ...mine.opened, connection },
-        release: () => {
-          signal.removeEventListener('abort', interrupt);
-          connection.closeSync();
-          leave();
-        },
-      };
+      }
     },
     async close() {
       await opening;
-      held.opened.lake.close();
+      end(held);
     },
+  };
+}
+
+/**
+ * Interrupts a connection once a signal is aborted, and again until it calms: an interrupt ends only the statement under way,
+ * and none if that has not begun.
+ */
+function interruptOn(signal: AbortSignal, connection: DuckDBConnection): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    timer = setInterval(() => connection.interrupt(), INTERRUPT_EVERY);
+  };
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true });
+  return () => {
+    signal.removeEventListener('abort', begin);
+    clearInterval(timer);
   };
 }
 
@@ -102,7 +162,8 @@ async function open(config: Config, reading: Pick<Reading, 'into'> = {}): Promis
   const lake = await openSnapshot(config, reading);
   const { connection } = lake.session;
   try {
-    await connection.run(`attach ${literal(`${lake.temp}/explore.db`)} as explore`);
+    const database = `${lake.temp}/explore.db`;
+    await connection.run(`attach ${literal(database)} as explore`);
     // Gives the marts of an older snapshot the columns that they lack, once for all requests.
     await valuesOf(connection, []);
     const select = packageFile('sql/models/market/lots_on_offer.sql');
@@ -112,8 +173,10 @@ async function open(config: Config, reading: Pick<Reading, 'into'> = {}): Promis
         hint: 'run lotlake run rebuild, or wait for the next run',
       });
     });
+    // Other processes may read it then.
+    await connection.run(`detach explore; attach ${literal(database)} as explore (read_only)`);
     const catalog = await readCatalog(connection, lake.manifest);
-    return { lake, id: basename(lake.snapshot), names: await readNames(connection), catalog };
+    return { lake, id: basename(lake.snapshot), database, names: await readNames(connection), catalog };
   } catch (error) {
     lake.close();
     throw error;

@@ -1,16 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { html } from 'hono/html';
-import type { Html } from '../docs/html.js';
-import { type Page, problem } from './page.js';
-import { resultOf } from './result.js';
-import type { Shown } from './shown.js';
+import { type Html, html, raw } from '../docs/html.js';
+import type { Page } from './page.js';
+import type { Served } from './shown.js';
+import { partsOf } from './stream.js';
 
 /** A name of a file that a reader saves. */
 export const NAME = /^[a-z][a-z0-9_]{0,59}$/;
 
 /** The editor with its result, and the saved queries. */
-export function sqlPage(shown: Shown, given: string, folder: string | undefined, nonce: string): Page {
+export function sqlPage(shown: Served, given: string, folder: string | undefined, nonce: string): Page {
   const saved =
     folder === undefined || !existsSync(folder)
       ? []
@@ -37,8 +36,10 @@ async function* noResult(): AsyncGenerator<Html> {
   yield html`<div id="result" aria-live="polite"></div>`;
 }
 
-async function* result({ connection }: Shown, given: string): AsyncGenerator<Html> {
-  yield html`<div id="result" aria-live="polite">${await resultOf(connection, given).catch(problem)}</div>`;
+async function* result(shown: Served, sql: string): AsyncGenerator<Html> {
+  yield raw('<div id="result" aria-live="polite">');
+  yield* partsOf(shown.run({ kind: 'result', sql }));
+  yield raw('</div>');
 }
 
 function savedPart(saved: readonly string[], folder: string | undefined): Html {

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { html } from 'hono/html';
 import type { Config } from '../../base/config/config.js';
 import { makeFolder, writeNew } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
@@ -9,7 +8,7 @@ import { literal, type Row, rows } from '../../base/duck/session.js';
 import { filesBelow } from '../../core/lake/files.js';
 import { diskFullError, outOfMemoryError } from '../../core/lake/lake-error.js';
 import { checksumOf } from '../../core/land/files.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html } from '../docs/html.js';
 import { openTarget, SUMS, sumsText } from '../export/target.js';
 import { ask } from '../query/ask.js';
 import { snapshotFolder } from '../query/open-lake.js';

@@ -1,18 +1,16 @@
-import { html } from 'hono/html';
 import { count, counted } from '../../base/config/printable.js';
-import { identifier, literal, rows } from '../../base/duck/session.js';
 import { allTables } from '../../core/lake/manifest.js';
 import { type CatalogTable, typeName } from '../../core/model/dictionary.js';
-import { readQuery } from '../../core/model/read-only.js';
 import { columnFacts } from '../docs/facts.js';
-import { type Html, pathOf } from '../docs/html.js';
+import { type Html, html, pathOf } from '../docs/html.js';
 import { around, endpointsOf, lineageOf, lineageSvg } from '../docs/lineage.js';
 import { layersOf } from '../docs/markdown.js';
 import { percent } from '../report/format.js';
 import { grid } from './grid.js';
-import { factsOf, type Page, problem, section } from './page.js';
-import { resultOf } from './result.js';
-import type { Shown } from './shown.js';
+import { factsOf, type Page, section } from './page.js';
+import { MEASURES, type Pivot } from './pivot.js';
+import type { Served, Shown } from './shown.js';
+import { partsOf } from './stream.js';
 
 /** The catalogue: all tables and marts, or those of which a name, column or description has a text. */
 export function tablesPage({ catalog }: Shown, wanted: string): Page {
@@ -65,25 +63,8 @@ const columnsWith = ({ columns }: CatalogTable, text: string): string[] =>
     .filter(({ name, description }) => text !== '' && `${name} ${description}`.toLowerCase().includes(text))
     .map(({ name }) => name);
 
-/** What a reader asks of a table: its rows, or a measure by one or two columns and across a third. */
-export interface Pivot {
-  readonly by?: string;
-  readonly by2?: string;
-  readonly across?: string;
-  readonly measure?: string;
-  readonly of?: string;
-  readonly where?: string;
-  /** Whether nulls are counted and examples taken. */
-  readonly facts?: string;
-}
-
-const MEASURES = ['count', 'sum', 'avg', 'median', 'min', 'max', 'count distinct'] as const;
-
-/** Columns that `across` makes, the most frequent values of it. */
-const ACROSS = 10;
-
 /** The page of a table or mart: pivoted rows, columns, tests and lineage. Undefined if there is none of this name. */
-export async function tablePage(shown: Shown, name: string, pivot: Pivot): Promise<Page | undefined> {
+export async function tablePage(shown: Served, name: string, pivot: Pivot): Promise<Page | undefined> {
   const table = shown.catalog.find((each) => each.name === name);
   if (table === undefined) return undefined;
   return {
@@ -97,18 +78,10 @@ ${pivotForm(table, pivot)}`,
   };
 }
 
-async function* restOf(shown: Shown, table: CatalogTable, pivot: Pivot): AsyncGenerator<Html> {
+async function* restOf(shown: Served, table: CatalogTable, pivot: Pivot): AsyncGenerator<Html> {
   const { connection, catalog } = shown;
-  try {
-    const sql = await pivotSql(shown, table, pivot);
-    const whole = {
-      sql: sql.replace(/\nlimit \d+$/, ''),
-      rows: /^select \*/.test(sql) && !pivot.where ? table.rows : null,
-    };
-    yield html`${await resultOf(connection, sql, whole)}<p class="rows"><a href="/sql?q=${encodeURIComponent(sql)}">As a query</a></p>`;
-  } catch (error) {
-    yield problem(error);
-  }
+  const { name, columns, rows } = table;
+  yield* partsOf(shown.run({ kind: 'pivot', table: { name, columns, rows }, pivot }));
   const hasFacts = pivot.facts !== undefined;
   const facts = hasFacts ? await columnFacts(connection, table) : undefined;
   const heads = [
@@ -197,40 +170,4 @@ ${choice('by', 'By', 'all rows')}${choice('by2', 'and by', 'nothing')}${choice('
 ${choice('of', 'of', 'rows')}
 <label>Where <small>SQL</small><input name="where" value="${pivot.where ?? ''}" maxlength="1000" placeholder="${columns[0]?.name} is not null"></label>
 </div><p class="tools"><button class="main">Show</button></p></form>`;
-}
-
-/** SQL of a pivot; the values of `across` are looked up. Unknown columns do not count. */
-async function pivotSql({ connection }: Shown, table: CatalogTable, pivot: Pivot): Promise<string> {
-  const column = (name: string | undefined): string | undefined => {
-    const found = table.columns.find((each) => each.name === name);
-    return found === undefined ? undefined : identifier(found.name);
-  };
-  const from = `from ${identifier(table.name)}`;
-  const where = pivot.where?.trim() ? `\nwhere ${pivot.where.trim()}` : '';
-  const by = [column(pivot.by), column(pivot.by2)].filter((name) => name !== undefined);
-  const across = column(pivot.across);
-  if (by.length === 0 && across === undefined) return `select *\n${from}${where}\nlimit 100`;
-  const measure = measureOf(pivot.measure, column(pivot.of));
-  const filtered =
-    across === undefined ? [] : await topValues(connection, `select ${across} as value ${from}${where}`);
-  const cells = filtered.map(
-    (value) =>
-      `${measure} filter (where cast(${across} as varchar) = ${literal(value)}) as ${identifier(value)}`,
-  );
-  const lines = [...by, ...cells, `${measure} as ${cells.length === 0 ? 'value' : identifier('all')}`];
-  const byTime = /^(DATE|TIMESTAMP)/.test(table.columns.find((each) => each.name === pivot.by)?.type ?? '');
-  const order = byTime ? '1' : `${cells.length === 0 ? 'value' : identifier('all')} desc nulls last`;
-  return `select\n  ${lines.join(',\n  ')}\n${from}${where}\ngroup by all\norder by ${order}\nlimit 1000`;
-}
-
-function measureOf(measure: string | undefined, of: string | undefined): string {
-  const name = MEASURES.find((each) => each === measure) ?? 'count';
-  if (of === undefined) return 'count(*)';
-  return name === 'count distinct' ? `count(distinct ${of})` : `${name}(${of})`;
-}
-
-async function topValues(connection: Shown['connection'], select: string): Promise<string[]> {
-  const sql = `select cast(value as varchar) as name from (${select}) where value is not null group by all order by count(*) desc, name limit ${ACROSS}`;
-  await readQuery(connection, sql);
-  return (await rows(connection, sql)).map(({ name }) => String(name));
 }

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import pLimit from 'p-limit';
-import type { Config } from '../../base/config/config.js';
+import { basename, join } from 'node:path';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, remove, writeNew } from '../../base/config/owned.js';
 import { identifier } from '../../base/duck/session.js';
@@ -10,7 +8,7 @@ import { freeBytes } from '../../core/lake/run-records.js';
 import { modellingOf } from '../../core/model/own-models.js';
 import { runOwnModels } from '../../core/run/own-models.js';
 import { readOwnModels } from '../../core/run/read-own-models.js';
-import type { Shown } from './shown.js';
+import type { JobLake } from './job-lake.js';
 
 /** The two files of a model, as they are to be saved. */
 export interface ModelFiles {
@@ -22,27 +20,13 @@ export interface ModelFiles {
 /** Most seconds of a trial, since a person waits for it. */
 const MOST_SECONDS = 60;
 
-/** A trial makes a view, so trials of one server do not run side by side. */
-const oneAfterTheOther = pLimit(1);
-
 /**
  * Computes a model on the shown snapshot as a night would: it reads the files, plans, runs and tests the model, and writes its
- * Parquet file into the scratch folder of the server. Nothing of that stays. Throws MODEL_* with what a night would leave
- * the model out for, and the reason of the signal.
- * @param signal ends the trial when the reader leaves
+ * Parquet file into a scratch folder. Nothing of that stays. Throws MODEL_* with what a night would leave the model out for.
  */
-export const tryModel = (
-  shown: Shown,
-  config: Config,
-  files: ModelFiles,
-  signal: AbortSignal,
-): Promise<void> => oneAfterTheOther(() => runTrial(shown, config, files, signal));
-
-async function runTrial(
-  { connection, lake: { temp, manifest }, id }: Shown,
-  config: Config,
+export async function tryModel(
+  { connection, lake: { temp, manifest, snapshot }, config }: JobLake,
   { name, sql, yml }: ModelFiles,
-  signal: AbortSignal,
 ): Promise<void> {
   const scratch = join(temp, `trial-${randomUUID()}`);
   const models = join(scratch, 'models');
@@ -55,8 +39,8 @@ async function runTrial(
     const own = await readOwnModels(connection, { models, examples: undefined }, published);
     const { leftOut } = await runOwnModels(connection, own, {
       target: join(scratch, 'marts'),
-      snapshot: { id, recorded: manifest },
-      limits: { seconds, freeBytes: () => freeBytes(layoutOf(config.output)), signal },
+      snapshot: { id: basename(snapshot), recorded: manifest },
+      limits: { seconds, freeBytes: () => freeBytes(layoutOf(config.output)) },
     });
     const [left] = leftOut;
     if (left !== undefined) throw notSaved(left.error, models);

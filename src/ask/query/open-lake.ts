@@ -35,6 +35,8 @@ export interface Reading {
   readonly choice?: Choice | undefined;
   /** A folder that may be written to. Rows then keep the order of the files. */
   readonly into?: string;
+  /** Other files that may be read. */
+  readonly beside?: readonly string[];
   /** Interrupts the database when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -46,7 +48,7 @@ export interface Reading {
  */
 export async function openSnapshot(
   config: Config,
-  { named, choice = {}, into, signal }: Reading,
+  { named, choice = {}, into, beside = [], signal }: Reading,
 ): Promise<OpenLake> {
   const isChosen = choice.snapshot !== undefined || choice.asOf !== undefined;
   // A snapshot that is named needs no link.
@@ -62,7 +64,7 @@ export async function openSnapshot(
     const { needed } = typeof named === 'function' ? await named(connection) : wordsOf(named);
     const wanted = withReads(needed(allNames(manifest)), manifest);
     assertPresent(snapshot, manifest, wanted);
-    const reached: string[] = [];
+    const reached = [...beside];
     for (const [name, table] of Object.entries(tables)) {
       if (!wanted.has(name)) continue;
       assertNoLinks(join(snapshot, name), snapshot);

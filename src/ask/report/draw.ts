@@ -1,9 +1,8 @@
 import * as Plot from '@observablehq/plot';
-import { html, raw } from 'hono/html';
 import { parseHTML } from 'linkedom';
 import { numberOrNull } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html, raw } from '../docs/html.js';
 import type { ChartSpec } from './spec.js';
 
 /** What a chart is drawn from. */

@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { html } from 'hono/html';
 import type { Row } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html } from '../docs/html.js';
 import { ask } from '../query/ask.js';
 import type { Drawing } from './draw.js';
 import { AXES, dateOf, fill, unique } from './format.js';

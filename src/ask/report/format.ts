@@ -18,9 +18,13 @@ function amountsWith(options: Intl.NumberFormatOptions): (value: number, currenc
 const whole = amountsWith({ maximumFractionDigits: 0 });
 const compact = amountsWith({ notation: 'compact', minimumFractionDigits: 0, maximumFractionDigits: 1 });
 
-/** An amount without cents, in a currency such as USD. */
+/** Stands before an amount whose currency is not known: ISO 4217 calls it XXX, which is written ¤. */
+const codeOf = (currency: unknown): string =>
+  currency === null || currency === undefined ? 'XXX' : String(currency);
+
+/** An amount without cents, in a currency such as USD; with ¤ if its currency is not known. */
 export const money = (value: unknown, currency: unknown): string =>
-  orNone((n) => whole(n, String(currency)))(value);
+  orNone((n) => whole(n, codeOf(currency)))(value);
 
 /** An amount on an axis, in thousands if it has any. */
 const shortMoney = (value: number, currency: unknown): string =>

@@ -1,7 +1,6 @@
-import { html, raw } from 'hono/html';
 import { NONE } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html, raw } from '../docs/html.js';
 import { fill, pageOfLot, valueIn } from './format.js';
 import { type CellSpec, spec } from './spec.js';
 

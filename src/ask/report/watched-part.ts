@@ -1,7 +1,6 @@
-import { html } from 'hono/html';
 import { counted, printable } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
+import { type Html, html } from '../docs/html.js';
 import { matchText, type Watched, watchedText } from '../query/watched.js';
 import { type Links, lotsTable } from './numbers-table.js';
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { html, raw } from 'hono/html';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { ownNamed } from '../../base/config/owned.js';
@@ -12,7 +11,7 @@ import { layoutOf } from '../../core/lake/layout.js';
 import { allNames, type Manifest } from '../../core/lake/manifest.js';
 import { listSnapshots, olderThan } from '../../core/lake/snapshots.js';
 import { modellingOf } from '../../core/model/own-models.js';
-import { fillPage, type Html } from '../docs/html.js';
+import { fillPage, type Html, html, raw } from '../docs/html.js';
 import { ask, tablesOf } from '../query/ask.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';

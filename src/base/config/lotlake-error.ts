@@ -22,6 +22,7 @@ const stages = {
   ICEBERG: 'publish',
   MIRROR: 'mirror',
   QUERY: 'query',
+  EXPLORE: 'query',
   EXPORT: 'export',
   DOCS: 'docs',
   SANDBOX: 'sandbox',

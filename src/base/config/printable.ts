@@ -11,6 +11,9 @@ export function printable(value: unknown): string {
   return text.replaceAll(IN_LINE, ' ');
 }
 
+/** A text in which such characters are spaces; lines stay. */
+export const withoutActing = (text: string): string => text.replaceAll(IN_LINES, ' ');
+
 /**
  * A text of several lines in which characters that would act on a terminal are escaped as in JSON, such as `\u001b`. JSON
  * with such characters in its strings keeps its meaning.

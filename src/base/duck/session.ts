@@ -48,7 +48,7 @@ export interface Session {
 const WRITING_SHARE = 0.8;
 
 /** Milliseconds between interrupts. */
-const INTERRUPT_EVERY = 20;
+export const INTERRUPT_EVERY = 20;
 
 /** Opens a DuckDB database that fetches nothing, spills below the output folder and works in UTC. */
 export async function openSession(options: SessionOptions): Promise<Session> {

@@ -1,4 +1,5 @@
 import { asyncBufferFromUrl, parquetReadObjects } from 'hyparquet';
+import { numberIn } from '../number-in.js';
 
 /** A row of `data/auctions.parquet`. */
 type Row = Readonly<Record<string, string | number | Date | null | undefined>>;
@@ -13,8 +14,16 @@ const tally = document.querySelector('#tally');
 const text = (value: Row[string]): string => String(value ?? '').toLowerCase();
 const number = (value: Row[string]): number | null => (typeof value === 'number' ? value : null);
 
-/** Whether a lot passes the filters; an empty one passes all. */
-function passes(row: Row, given: FormData): boolean {
+/** The currency that most lots have, in which amounts are asked for. */
+function mainCurrency(rows: readonly Row[]): string {
+  const lots = new Map<string, number>();
+  for (const { currency } of rows)
+    if (typeof currency === 'string') lots.set(currency, (lots.get(currency) ?? 0) + 1);
+  return [...lots].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? '';
+}
+
+/** Whether a lot passes the filters; an empty one passes all, and one whose amount is none passes none. */
+function passes(row: Row, given: FormData, currency: string): boolean {
   const asked = (name: string): string =>
     String(given.get(name) ?? '')
       .trim()
@@ -24,13 +33,14 @@ function passes(row: Row, given: FormData): boolean {
   const buyNow = number(row.buy_now);
   const price =
     buyNow !== null && buyNow > (number(row.bid) ?? 0) ? Math.min(buyNow, likely ?? buyNow) : likely;
-  const most = Number(asked('price') || Number.POSITIVE_INFINITY);
+  const isOf = (name: string, holds: (amount: number) => boolean): boolean =>
+    asked(name) === '' || (row.currency === currency && holds(Number(numberIn(asked(name)))));
   return (
     text(row.manufacturer_name).startsWith(asked('make')) &&
     text(row.model_name).includes(asked('model')) &&
     (asked('state') === '' || text(row.state_code) === asked('state')) &&
-    (asked('price') === '' || (price !== null && price <= most)) &&
-    (number(row.estimate) ?? 0) >= Number(asked('estimate') || 0) &&
+    isOf('price', (most) => price !== null && price <= most) &&
+    isOf('estimate', (least) => (number(row.estimate) ?? 0) >= least) &&
     (asked('stands') === '' || row.stands_out != null)
   );
 }
@@ -39,7 +49,7 @@ const money = (value: Row[string], currency: Row[string]): string =>
   typeof value === 'number'
     ? new Intl.NumberFormat('en', {
         style: 'currency',
-        currency: String(currency ?? 'USD'),
+        currency: String(currency ?? 'XXX'),
         maximumFractionDigits: 0,
       }).format(value)
     : EMPTY;
@@ -113,10 +123,11 @@ async function begin(): Promise<void> {
   const rows = (await parquetReadObjects({ file: await asyncBufferFromUrl({ url }) })) as Row[];
   const order = (row: Row): number => number(row.prices_above) ?? -1;
   const sorted = rows.toSorted((a, b) => order(b) - order(a));
+  const currency = mainCurrency(rows);
   form.hidden = false;
   const show = (): void => {
     const given = new FormData(form);
-    const found = sorted.filter((row) => passes(row, given));
+    const found = sorted.filter((row) => passes(row, given, currency));
     tally.textContent = `${found.length.toLocaleString('en')} of ${rows.length.toLocaleString('en')} lots${found.length > SHOWN ? `, the first ${SHOWN}` : ''}, those that stand out most first`;
     list.replaceChildren(tableOf(found.slice(0, SHOWN)));
   };

@@ -1,0 +1,52 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { literal, rows } from '../../base/duck/session.js';
+import { failQuery, readQuery } from '../../core/model/read-only.js';
+import { render } from '../query/query.js';
+import { readPage } from '../report/write-report.js';
+import type { JobLake } from './job-lake.js';
+import { LINKS } from './page.js';
+import { type Pivot, pivotOf } from './pivot.js';
+import { resultOf } from './result.js';
+import { type ModelFiles, tryModel } from './trial.js';
+
+/** Work on what a reader typed, or that takes long: it runs in a process of its own, which can be ended whatever it does. */
+export type Job =
+  /** The first rows of a query as HTML. */
+  | { readonly kind: 'result'; readonly sql: string }
+  /** The rows of a table, or a pivot of it, as HTML. */
+  | { readonly kind: 'pivot'; readonly table: Parameters<typeof pivotOf>[1]; readonly pivot: Pivot }
+  /** A query as a file. */
+  | { readonly kind: 'file'; readonly sql: string; readonly format: 'csv' | 'parquet' }
+  /** {@link QueryColumns} as JSON. It fails if the text does more than read. */
+  | { readonly kind: 'columns'; readonly sql: string }
+  /** Nothing, if a night would compute the model. */
+  | { readonly kind: 'trial'; readonly files: ModelFiles }
+  /** The report as HTML. */
+  | { readonly kind: 'report' };
+
+/** A query without `explain`, and the names of its columns. */
+export interface QueryColumns {
+  readonly select: string;
+  readonly names: readonly string[];
+}
+
+/** Does a piece of work, and yields what comes of it piece by piece. */
+export async function* runJob(on: JobLake, job: Job): AsyncGenerator<string | Uint8Array> {
+  const { connection, lake, config } = on;
+  if (job.kind === 'result') yield String(await resultOf(connection, job.sql));
+  else if (job.kind === 'pivot') yield String(await pivotOf(connection, job.table, job.pivot));
+  else if (job.kind === 'report') yield await readPage(config, LINKS);
+  else if (job.kind === 'trial') await tryModel(on, job.files);
+  else if (job.kind === 'columns') yield JSON.stringify(await columnsOf(connection, job.sql));
+  else {
+    const query = await readQuery(connection, job.sql);
+    const view = { rows: 0, width: undefined };
+    yield* render(connection, query, job.format, { temp: lake.temp, view });
+  }
+}
+
+async function columnsOf(connection: DuckDBConnection, sql: string): Promise<QueryColumns> {
+  const { select } = await readQuery(connection, sql);
+  const found = await rows(connection, `describe from query(${literal(select)})`).catch(failQuery);
+  return { select, names: found.map(({ column_name }) => String(column_name)) };
+}

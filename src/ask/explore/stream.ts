@@ -1,0 +1,107 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'hono';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { type Html, raw } from '../docs/html.js';
+import { problem } from './page.js';
+
+/** Seconds in which a reader gets a piece of an answer, and takes it. */
+const SECONDS = 120;
+
+/** Bytes of an answer that wait for its reader. A page is shorter, so that a slow reader keeps nobody waiting. */
+const WAITING = 1 << 20;
+
+/** The time of one answer. */
+export interface Ending {
+  /** Aborts when the reader leaves, when the time is over, and when the server closes. */
+  readonly signal: AbortSignal;
+  /** Begins the time anew. */
+  renew(): void;
+  /** Ends the watch. */
+  end(): void;
+}
+
+/** The answers that are under way. */
+export interface Endings {
+  /** Watches over the answer to a request. */
+  begin(c: Context): Ending;
+  /** Ends all answers, and those to come. */
+  close(): void;
+}
+
+export function endings(): Endings {
+  const open = new Set<AbortController>();
+  let closed: LotlakeError | undefined;
+  return {
+    begin(c) {
+      const ending = new AbortController();
+      const reader = c.req.raw.signal;
+      const leave = (): void => ending.abort(reader.reason);
+      reader.addEventListener('abort', leave, { once: true });
+      if (reader.aborted) leave();
+      if (closed !== undefined) ending.abort(closed);
+      open.add(ending);
+      const timer = setTimeout(() => ending.abort(tooLong()), SECONDS * 1000);
+      return {
+        signal: ending.signal,
+        renew: () => void timer.refresh(),
+        end: () => {
+          clearTimeout(timer);
+          open.delete(ending);
+        },
+      };
+    },
+    close() {
+      closed = new LotlakeError('EXPLORE_ENDED', 'the server ends');
+      for (const ending of open) ending.abort(closed);
+    },
+  };
+}
+
+const tooLong = (): LotlakeError =>
+  new LotlakeError('EXPLORE_ENDED', `it took longer than ${SECONDS} s, and was ended`, {
+    outcome: 'usage',
+    hint: 'ask for less, or run it by lotlake query, which may take any time',
+  });
+
+/**
+ * Sends an answer piece by piece, as its reader takes them.
+ * @param release called once: when all is sent, the reader is gone, or the time is over
+ */
+export function send(
+  c: Context,
+  pieces: AsyncIterable<string | Uint8Array>,
+  { signal, renew }: Ending,
+  release: () => void,
+): Response {
+  const timed = async function* (): AsyncGenerator<string | Uint8Array> {
+    for await (const piece of pieces) {
+      yield piece;
+      renew();
+    }
+  };
+  const body = Readable.from(timed(), { objectMode: false, highWaterMark: WAITING });
+  const leave = (): void => void body.destroy();
+  signal.addEventListener('abort', leave, { once: true });
+  body.once('close', () => {
+    signal.removeEventListener('abort', leave);
+    release();
+  });
+  if (signal.aborted) leave();
+  return c.body(Readable.toWeb(body) as ReadableStream);
+}
+
+/** Pieces of HTML as parts of a page, and an error in place of what it ends. */
+export async function* partsOf(pieces: AsyncIterable<string | Uint8Array>): AsyncGenerator<Html> {
+  try {
+    for await (const piece of pieces) yield raw(String(piece));
+  } catch (error) {
+    yield problem(error);
+  }
+}
+
+/** All pieces, as texts. */
+export async function textsOf(pieces: AsyncIterable<string | Uint8Array>): Promise<readonly string[]> {
+  const texts: string[] = [];
+  for await (const piece of pieces) texts.push(String(piece));
+  return texts;
+}
