@@ -1,6 +1,6 @@
 -- What the inspections of a vehicle found that is not in order, with its place on a map of the car where one is given.
 select
-    report_id, block_key, coalesce(part_label, part_key) as part, coalesce(location_label, location_key) as place, result_key,
+    report_id, block_key, coalesce(part_key, part_label) as part, coalesce(location_key, location_label) as place, result_key,
     array_to_string(issue_type_keys, ', ') as issues, severity_key, recommendation_key,
     coalesce(description, clarification, source_label) as words, visual_map_id, visual_marker_label, visual_x, visual_y,
     visual_width, visual_height

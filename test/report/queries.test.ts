@@ -99,11 +99,11 @@ describe('the auctions of the next days', () => {
         (8, 8, 5000, 4000, 4500, 5500, 6200, 0, null, false, null, 100),
         (9, 6, 5000, 4000, 4500, 5500, 6200, 0.01, null, false, 3000, 2000)
       ) as t(lot_id, days, estimate, low_80, low_50, high_50, high_80, prices_below, interval_reason, is_unreliable, bid, buy_now);
-      create table price_estimates as select *, 'USD' as currency, 'auction' as market, true as is_offered,
+      create table price_estimates as select *, lot_id as vehicle_id, 'USD' as currency, 'auction' as market, true as is_offered,
         true as is_currency_known, null::double as price, null::varchar as reason from given;
       create table lots as select lot_id, lot_id::varchar as lot, lot_id || '~US' as external_id, 1 as domain_id,
         'iaai_com' as domain_name, lot_id as vehicle_id, 'dallas' as location_city_name, null as selling_branch_name,
-        null as seller_name, 'Front' as damage_main_name, 'St - Salvage' as title_name, 'sale' as status_name, bid from given;
+        null as seller_name, 'Front' as damage_main_name, 'St - Salvage' as title_name, 3 as status_id, 'sale' as status_name, bid from given;
       create table lot_groups as select lot_id, 'front' as damage_main_group, 'none' as damage_second_group, 'salvage' as title_brand, 'US' as country_code,
         'TX' as state_code, 'insurance' as seller_group from given;
       create table vehicles as select lot_id as vehicle_id, null as vin from given;
@@ -111,6 +111,7 @@ describe('the auctions of the next days', () => {
       create table dim_manufacturers as select 1 as manufacturer_id, 'Ford' as manufacturer_name;
       create table dim_models as select 1 as model_id, 'Focus' as model_name;
       create table odometer_readings as select lot_id, 100.0 as odometer_km from given;
+      create table vehicle_timeline as select lot_id as vehicle_id, false as odometer_rollback from given;
       create table sell_through_odds as select lot_id, timestamptz '2026-11-20' + to_days(days) as sale_date,
         0.5 as sell_probability, 0.4 as sell_probability_low, 0.6 as sell_probability_high from given;
       create view lots_on_offer as ${packageFile('sql/models/market/lots_on_offer.sql')}`,

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../base/config/config.js';
 import { type Code, LotlakeError } from '../../base/config/lotlake-error.js';
@@ -72,6 +73,8 @@ export function openDesks(
       if (idle.includes(desk)) idle.splice(idle.indexOf(desk), 1);
       remove(own);
     });
+    // Pages go first.
+    if (desk.pid !== undefined) setPriority(desk.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     desk.send(opening);
     return desk;
   };

@@ -38,6 +38,8 @@ export async function startExplore({ config, port, folders }: ExploreOptions) {
     hostname: '127.0.0.1',
     port,
     serverOptions: { maxHeaderSize: MOST_BYTES },
+    // Its own Response forgets that an answer was sent piece by piece.
+    overrideGlobalObjects: false,
   }) as Server;
   try {
     await once(server, 'listening');

@@ -1,4 +1,6 @@
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { type Html, raw } from '../docs/html.js';
@@ -79,15 +81,19 @@ export function send(
       renew();
     }
   };
-  const body = Readable.from(timed(), { objectMode: false, highWaterMark: WAITING });
-  const leave = (): void => void body.destroy();
+  const source = Readable.from(timed(), { objectMode: false, highWaterMark: WAITING });
+  const leave = (): void => void source.destroy();
   signal.addEventListener('abort', leave, { once: true });
-  body.once('close', () => {
+  source.once('close', () => {
     signal.removeEventListener('abort', leave);
     release();
   });
   if (signal.aborted) leave();
-  return c.body(Readable.toWeb(body) as ReadableStream);
+  const { outgoing } = c.env as HttpBindings;
+  outgoing.writeHead(200, Object.fromEntries(c.res.headers));
+  // An answer that fails is cut off, so that nobody takes it for whole.
+  pipeline(source, outgoing, () => undefined);
+  return RESPONSE_ALREADY_SENT;
 }
 
 /** Pieces of HTML as parts of a page, and an error in place of what it ends. */

@@ -229,8 +229,8 @@ function headlineTiles(now: Row, before: Row | undefined): Html[] {
       : tile(arrived, count(now.new_lots), `and ${count(now.left_lots)} left`),
     figure(`Sold ${since ?? 'in 30 days'}`, 'sold'),
     numberOrNull(now.sell_through) === null
-      ? word(through, 'too few', counted(now.offered, 'lot'))
-      : figure(through, 'sell_through', percent, points, before, `of ${counted(now.offered, 'lot')}`),
+      ? word(through, 'too few', counted(now.offered, 'attempt'))
+      : figure(through, 'sell_through', percent, points, before, `of ${counted(now.offered, 'attempt')}`),
     numberOrNull(now.price_median) === null
       ? word(median, 'too few', counted(now.priced, 'price'))
       : // Amounts in two currencies have no difference.

@@ -23,9 +23,10 @@ function linkOf(domain: number, lot: string | null, external: unknown): string |
       : null;
 }
 
-function doubtOf(row: MartRow): string | null {
+function doubtOf(row: MartRow, isSetBack: boolean): string | null {
   if (row.estimate === null) return null;
   if (row.is_currency_known === false) return 'the currency of the lot is not known';
+  if (isSetBack) return 'an odometer reading of the car is below an earlier one';
   if (row.interval_reason !== null) return 'too few prices of this class for an interval';
   return row.is_unreliable === true ? 'such estimates are often far off' : null;
 }
@@ -51,7 +52,19 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   const offered = (await night.rows('price_estimates')).filter(
     (row) => row.is_offered === true && (row.market === 'asking' || odds?.has(Number(row.lot_id))),
   );
-  return offered.map((row): MartRow => {
+  const setBack = new Set(
+    (await night.rows('vehicle_timeline')).flatMap((row) =>
+      row.odometer_rollback === true ? [row.vehicle_id] : [],
+    ),
+  );
+  // Without a date, a lot of these statuses cannot be bought now.
+  const waiting: unknown[] = ['not_checked', 'not_on_sale', 'on_approval', 'sold', 'failed', 'not_sold'];
+  const buyable = offered.filter(
+    ({ lot_id }) =>
+      (odds?.get(Number(lot_id))?.sale_date ?? null) !== null ||
+      !waiting.includes(night.lots.get(Number(lot_id))?.raw.status.name),
+  );
+  return buyable.map((row): MartRow => {
     const id = Number(row.lot_id);
     const lot = night.lots.get(id);
     const [group, next] = [groups?.get(id), odds?.get(id)];
@@ -60,7 +73,10 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     const number = trimmed(raw.lot);
     const bid = raw.bid || null;
     const asked = row.market === 'asking' ? row.price : row.buy_now;
-    const weak = doubtOf(row);
+    const isSetBack = setBack.has(vehicle.id);
+    const weak = doubtOf(row, isSetBack);
+    const inItsCurrency = (value: MartRow[string] | undefined): MartRow[string] =>
+      row.is_currency_known === true ? (value ?? null) : null;
     const isOpen = asked !== null && Number(asked) > (bid ?? 0);
     const width = Number(next?.sell_probability_high) - Number(next?.sell_probability_low);
     return {
@@ -78,6 +94,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       model_id: vehicle.model?.id ?? null,
       model_name: nameIn(model, vehicle.model?.id),
       odometer_km: readings?.get(id)?.odometer_km ?? null,
+      odometer_rollback: isSetBack,
       damage_main_group: group.damage_main_group ?? null,
       damage_main_name: nameOf(raw.damage?.main),
       damage_second_group: group.damage_second_group ?? null,
@@ -91,14 +108,14 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       seller_group: group.seller_group ?? null,
       market: row.market ?? null,
       sale_date: next?.sale_date ?? null,
-      currency: row.currency ?? null,
+      currency: inItsCurrency(row.currency),
       bid,
       buy_now: asked ?? null,
-      estimate: row.estimate ?? null,
-      low_80: row.low_80 ?? null,
-      low_50: row.low_50 ?? null,
-      high_50: row.high_50 ?? null,
-      high_80: row.high_80 ?? null,
+      estimate: inItsCurrency(row.estimate),
+      low_80: inItsCurrency(row.low_80),
+      low_50: inItsCurrency(row.low_50),
+      high_50: inItsCurrency(row.high_50),
+      high_80: inItsCurrency(row.high_80),
       weak,
       prices_above:
         weak === null && isOpen && row.prices_below !== null ? 1 - Number(row.prices_below) : null,
