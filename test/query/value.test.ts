@@ -194,8 +194,7 @@ const MARTS = `
   create table days_on_market as select level, domain_id, manufacturer_id, model_id, 41 as quarter_sold_by from sold_by_day where day = 30;
   create table vin_facts as select 30 as vehicle_id, 'VIN3' as vin, 'year' as reason, 2014 as model_year, 'MAKER' as manufacturer,
     false as agrees_with_year, true as agrees_with_make;
-  create table vehicle_timeline as select 30 as vehicle_id, 4 as place, timestamptz '2025-01-01 00:00:00Z' as occurred_at,
-    null::varchar as occurred_local, 22321.0 as odometer_km, true as odometer_rollback, 90000.0 as odometer_highest_km, 'odometer' as event`;
+  create table odometer_rollbacks as select 30 as vehicle_id, date '2025-01-01' as read_on, 22321.0 as odometer_km, 90000.0 as odometer_highest_km`;
 
 describe('the answer on a lot on offer', () => {
   let lake: PricedMarket;

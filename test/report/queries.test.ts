@@ -111,7 +111,7 @@ describe('the auctions of the next days', () => {
       create table dim_manufacturers as select 1 as manufacturer_id, 'Ford' as manufacturer_name;
       create table dim_models as select 1 as model_id, 'Focus' as model_name;
       create table odometer_readings as select lot_id, 100.0 as odometer_km from given;
-      create table vehicle_timeline as select lot_id as vehicle_id, false as odometer_rollback from given;
+      create table odometer_rollbacks as select lot_id as vehicle_id from given where false;
       create table sell_through_odds as select lot_id, timestamptz '2026-11-20' + to_days(days) as sale_date,
         0.5 as sell_probability, 0.4 as sell_probability_low, 0.6 as sell_probability_high from given;
       create view lots_on_offer as ${packageFile('sql/models/market/lots_on_offer.sql')}`,

@@ -1,5 +1,5 @@
 with set_back as (
-    select distinct vehicle_id from vehicle_timeline where odometer_rollback
+    select distinct vehicle_id from odometer_rollbacks
 ),
 offered as (
     select

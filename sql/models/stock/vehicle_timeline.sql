@@ -399,63 +399,11 @@ events_of_vehicles as (
         on lots_by_number.vehicle_id = report_events.vehicle_id
         and lots_by_number.domain_id = report_events.domain_id
         and lots_by_number.lot = report_events.listing_id
-),
-by_day as (
-    -- readings of one day are in no order; the highest of them stands for the day
-    select
-        *,
-        reading_km is not null as is_reading,
-        cast(read_on - date '1970-01-01' as bigint) as read_day,
-        max(reading_km) over (partition by vehicle_id, read_on) as day_km
-    from events_of_vehicles
-),
-neighbours as (
-    select
-        *,
-        last_value(day_km) over (
-            partition by vehicle_id, is_reading
-            order by read_day nulls last
-            range between unbounded preceding and 1 preceding
-        ) as km_before,
-        last_value(read_day) over (
-            partition by vehicle_id, is_reading
-            order by read_day nulls last
-            range between unbounded preceding and 1 preceding
-        ) as day_before,
-        first_value(day_km) over (
-            partition by vehicle_id, is_reading
-            order by read_day nulls last
-            range between 1 following and unbounded following
-        ) as km_after
-    from by_day
-),
-judged as (
-    select
-        *,
-        -- a drop by 1.609 is one distance in kilometres and in miles: neither reading counts
-        coalesce(km_before / day_km between 1.577 and 1.642, false)
-        or coalesce(day_km / km_after between 1.577 and 1.642, false) as is_other_unit,
-        -- a rise by more than 1,000 km a day is a mistake
-        coalesce(day_km - km_before > 1000 * (1 + read_day - day_before), false) as is_leap
-    from neighbours
-),
-floors as (
-    select
-        *,
-        max(case when not is_other_unit and not is_leap then day_km end) over (
-            partition by vehicle_id, is_reading
-            order by read_day nulls last
-            range between unbounded preceding and 1 preceding
-        ) as highest_km
-    from judged
-),
-rollbacks as (
-    select *, coalesce(is_reading and not is_other_unit and reading_km < highest_km - 1000, false) as is_rollback from floors
 )
 select
-    vehicle_id,
+    happened.vehicle_id,
     cast(row_number() over (
-        partition by vehicle_id
+        partition by happened.vehicle_id
         order by
             occurred_at nulls last,
             step nulls last,
@@ -474,8 +422,12 @@ select
     evidence_id,
     amount,
     currency,
-    odometer_km,
-    case when is_reading then is_rollback end as odometer_rollback,
-    case when is_rollback then highest_km end as odometer_highest_km,
+    happened.odometer_km,
+    case when happened.reading_km is not null then rollbacks.vehicle_id is not null end as odometer_rollback,
+    rollbacks.odometer_highest_km,
     description
-from rollbacks
+from events_of_vehicles as happened
+left join odometer_rollbacks as rollbacks
+    on rollbacks.vehicle_id = happened.vehicle_id
+    and rollbacks.read_on = happened.read_on
+    and rollbacks.odometer_km = happened.reading_km

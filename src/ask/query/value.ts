@@ -8,7 +8,7 @@ import { failOlder, fillMarts, nameVins, type StandIns } from './older-marts.js'
 
 /** Tables and marts that the queries of `sql/value` read. */
 export const VALUE_READS =
-  'price_estimates price_factors price_accuracy price_inputs price_doubts lots lot_changes vehicles vin_facts vehicle_timeline sales sell_through_odds sold_by_day days_on_market dim_manufacturers dim_models dim_damages dim_titles dim_settings';
+  'price_estimates price_factors price_accuracy price_inputs price_doubts lots vehicles vin_facts odometer_rollbacks sales sell_through_odds sold_by_day days_on_market dim_manufacturers dim_models dim_damages dim_titles dim_settings';
 
 /** What snapshots of older versions lack. */
 const STAND_INS: StandIns = {
@@ -194,9 +194,7 @@ async function known({ connection, has }: Lake, isOffered: boolean, kind: Kind) 
   const [odds = null] = await about('sell_through_odds', isOffered, 'value/odds', { lot });
   const [days = null] = await about('sold_by_day', isOffered, 'value/days', { domain, make, model });
   const [vin = null] = await about('vin_facts', isVehicle, 'value/vin', { vehicle });
-  const [readings] = await about('vehicle_timeline', isVehicle, 'value/may_roll_back', { vehicle, lot });
-  const mayRollBack = readings?.may_roll_back === true;
-  const rollbacks = await about('vehicle_timeline', mayRollBack, 'value/rollbacks', { vehicle });
+  const rollbacks = await about('odometer_rollbacks', isVehicle, 'value/rollbacks', { vehicle });
   return { last_sale, odds, days, vin, rollbacks };
 }
 

@@ -271,25 +271,51 @@ function inOrder(a: Event, b: Event): number {
   return 0;
 }
 
-export async function rows(night: WorldNight): Promise<MartRow[]> {
+/** The events of each vehicle. */
+async function eventsByVehicle(night: WorldNight): Promise<readonly Event[][]> {
   const left = new Map((await night.rows('lots')).map((row) => [Number(row.lot_id), row]));
   const ends: Ends = {
     attempts: groupBy(attempts(night), ({ lot }) => String(lot.id)),
     archivings: groupBy(night.archivedLots, ({ lot_id }) => String(lot_id)),
   };
   const events = [...lotEvents(night, left, ends), ...archiveEvents(night, ends), ...reportEvents(night)];
-  return [...groupBy(events, ({ vehicle }) => String(vehicle)).values()].flatMap((own) => {
-    const floors = floorsOf(own);
-    return own.sort(inOrder).map(({ vehicle, row, reading }, place): MartRow => {
-      const floor = reading === undefined ? -1 : (floors.get(reading.day) ?? -1);
-      const isBelow = reading !== undefined && reading.km < floor - 1000;
-      return {
+  return [...groupBy(events, ({ vehicle }) => String(vehicle)).values()];
+}
+
+/** Tells the floor of a reading that is rolled back; undefined for any other. */
+function rollbacksOf(events: readonly Event[]): (reading: Event['reading']) => number | undefined {
+  const floors = floorsOf(events);
+  return (reading) => {
+    const floor = reading === undefined ? -1 : (floors.get(reading.day) ?? -1);
+    return reading !== undefined && reading.km < floor - 1000 ? floor : undefined;
+  };
+}
+
+export async function rows(night: WorldNight): Promise<MartRow[]> {
+  return (await eventsByVehicle(night)).flatMap((own) => {
+    const floorOf = rollbacksOf(own);
+    return own.sort(inOrder).map(
+      ({ vehicle, row, reading }, place): MartRow => ({
         vehicle_id: vehicle,
         place: place + 1,
         ...row,
-        odometer_rollback: reading === undefined ? null : isBelow,
-        odometer_highest_km: isBelow ? floor : null,
-      };
+        odometer_rollback: reading === undefined ? null : floorOf(reading) !== undefined,
+        odometer_highest_km: floorOf(reading) ?? null,
+      }),
+    );
+  });
+}
+
+/** Rows of odometer_rollbacks. */
+export async function rolledBack(night: WorldNight): Promise<MartRow[]> {
+  const found = (await eventsByVehicle(night)).flatMap((own) => {
+    const floorOf = rollbacksOf(own);
+    return own.flatMap(({ vehicle, reading }): MartRow[] => {
+      const floor = floorOf(reading);
+      if (reading === undefined || floor === undefined) return [];
+      const read_on = new Date(reading.day * 86_400_000).toISOString().slice(0, 10);
+      return [{ vehicle_id: vehicle, read_on, odometer_km: reading.km, odometer_highest_km: floor }];
     });
   });
+  return [...new Map(found.map((row) => [JSON.stringify(row), row])).values()];
 }

@@ -1,0 +1,1 @@
+export { rolledBack as rows } from './vehicle_timeline.js';
