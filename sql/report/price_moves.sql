@@ -11,7 +11,14 @@ with months as (
     window by_month as (partition by currency, segment, level order by priced_month)
 )
 select
-    segment, name, priced_month, month_before, prices,
+    segment,
+    name,
+    case
+        when name = 'unknown' then 'Lots whose ' || replace(segment, '_band', '') || ' is not given'
+        when segment = 'age_band' then 'Lots of cars of ' || name || ' years'
+        else regexp_replace(name, '_com$', '.com') || ' lots'
+    end as lots,
+    priced_month, month_before, prices,
     abs(index / index_before - 1) as change,
     case when index > index_before then 'more' else 'less' end as direction
 from months

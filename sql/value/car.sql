@@ -149,6 +149,7 @@ select
     $currency as currency,
     estimate,
     false as is_offered,
+    true as is_currency_known,
     case when interval_reason is not null then 'no interval: the class ' || price_band(estimate) || ' has fewer than 20 prices' end as note,
     case when interval_reason is null then round(exp(log_price + wider * low_80)) end as low_80,
     case when interval_reason is null then round(exp(log_price + wider * low_50)) end as low_50,

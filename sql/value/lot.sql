@@ -11,6 +11,7 @@ select
     e.currency,
     e.estimate,
     e.is_offered,
+    e.is_currency_known,
     cast(e.priced_at as varchar) as priced_at,
     nullif(concat_ws(
         '; ',

@@ -157,6 +157,22 @@ describe('a notice', () => {
     });
     expect(noticeOf(published(1), [alarm], standard)?.text).toContain('half of the records were rejected');
   });
+
+  it('hands no text of the feed to a chat as markup', () => {
+    const texts = [
+      '<!channel>',
+      '<@U1>',
+      '@here',
+      '@everyone',
+      '<https://evil.example|Sale>',
+      'https://evil.example',
+    ];
+    const told = ['[Sale](https://evil.example)', '`rm`', ...texts].map((what) => ({ ...alarm, what }));
+    const { text = '', run } = noticeOf(published(1), told, standard) ?? {};
+    expect(text).not.toMatch(/[<>@`]|:\/\/|\]\(/);
+    expect(text).toContain('evil.example|Sale');
+    expect(run?.alarms.map(({ what }) => what)).toEqual(told.map(({ what }) => what));
+  });
 });
 
 describe('observers', () => {

@@ -50,10 +50,16 @@ function timeAxis(points: readonly Point[], isNarrow: boolean) {
 
 const DAY = 86_400_000;
 
-/** Amounts at auctions and asked for, by the currency of the estimate, with the newest estimate and its interval. */
-export function amountsOf(timeline: readonly Row[], values: readonly Value[]): Html {
-  const [value] = values;
-  const currency = value?.currency ?? timeline.find((event) => event.currency !== null)?.currency ?? null;
+/**
+ * Amounts at auctions and asked for, in one currency, with the estimate and its interval. Amounts whose currency is not known are
+ * shown by themselves.
+ */
+export function amountsOf(timeline: readonly Row[], given: Value | undefined): Html {
+  const value = given?.is_currency_known === false ? undefined : given;
+  const currency =
+    given === undefined
+      ? (timeline.find((event) => event.currency !== null)?.currency ?? null)
+      : (value?.currency ?? null);
   const market = timeline.filter((event) => event.currency === currency && event.lot !== null);
   const points = pointsOf(market, 'amount');
   const last = points.at(-1);

@@ -3,15 +3,13 @@ import { count, counted, NONE, printable } from '../../base/config/printable.js'
 import { type Row, rows } from '../../base/duck/session.js';
 import { type Html, html } from '../docs/html.js';
 import { ask } from '../query/ask.js';
+import { doubtsOf } from '../query/doubts.js';
 import { FACTORS, type Value, valuesOf } from '../query/value.js';
 import { day, instant, label, list, money, pageOfLot, percent, source, titled } from '../report/format.js';
 import { amountsOf, carMap, readingsOf } from './car-charts.js';
 import { grid } from './grid.js';
 import { factsOf, type Page, rowsLink, section } from './page.js';
 import type { Shown } from './shown.js';
-
-/** Lots of a car whose estimates are shown: those on offer, else the last one. */
-const VALUED = 3;
 
 /** The page of a car; undefined if the lake has none of this id. What takes longer follows its head. */
 export async function carPage(
@@ -37,7 +35,7 @@ export async function carPage(
 ${offers.map(offerLine)}
 ${vehicleFacts(vehicle, seen)}
 ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
-    rest: restOf(connection, id, lots, pictures),
+    rest: restOf(connection, id, pictures),
   };
 }
 
@@ -116,25 +114,17 @@ function atSource(lot: Row, text: string): Html {
   return page === undefined ? html`${text}` : html`<a href="${page}" rel="noreferrer">${text}</a>`;
 }
 
-async function* restOf(
-  connection: DuckDBConnection,
-  id: number,
-  lots: readonly Row[],
-  pictures: boolean,
-): AsyncGenerator<Html> {
+async function* restOf(connection: DuckDBConnection, id: number, pictures: boolean): AsyncGenerator<Html> {
   const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
-  const open = lots.filter(({ archived }) => archived !== true);
-  const wanted = (open.length > 0 ? open : lots)
-    .slice(0, VALUED)
-    .map(({ lot_id }) => ({ lot_id, vehicle_id: id }));
-  const values = await valuesOf(connection, wanted);
-  yield valuePart(id, values);
+  const estimates = await about('explore/estimates');
+  const [value] = await valuesOf(connection, estimates.slice(0, 1));
+  yield valuePart(id, value, estimates.slice(1));
   const timeline = await rows(connection, `from vehicle_timeline where vehicle_id = ${id} order by place`);
   yield section(
     'prices',
     'Prices',
     'What was bid, asked and paid, in the order of time, and the estimate with the interval that holds 80 % of such prices.',
-    [amountsOf(timeline, values), rowsLink(`from prices where vehicle_id = ${id} order by sale_date`)],
+    [amountsOf(timeline, value), rowsLink(`from prices where vehicle_id = ${id} order by sale_date`)],
   );
   yield section('odometer', 'Odometer', '', [
     readingsOf(timeline),
@@ -153,26 +143,37 @@ async function* restOf(
   yield picturesPart(id, await about('explore/images'), pictures);
 }
 
-function valuePart(id: number, values: readonly Value[]): Html {
-  if (values.length === 0)
+function valuePart(id: number, value: Value | undefined, others: readonly Row[]): Html {
+  if (value === undefined)
     return section(
       'estimate',
       'Estimate',
       '',
       html`<p class="words">The lake has no price or offer of this car, so there is no estimate.</p>`,
     );
-  return section('estimate', 'Estimate', '', [
-    ...values.map(
-      (
-        value,
-        i,
-      ) => html`<details${i === 0 ? ' open' : ''}><summary>${value.of.replace(/_com$/, '.com')}</summary>${estimateFacts(value)}
+  return section('estimate', 'Estimate', value.of.replace(/_com$/, '.com'), [
+    html`${doubtsOf(value).map((text) => html`<p class="alarm">${capital(text)}.</p>`)}${estimateFacts(value)}
 ${value.note !== null && html`<p class="note">${value.note}</p>`}
-<div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>${value.market === 'asking' ? 'Cars most like it, at their asking prices' : 'Sales most like it'}</h3>${alike(value)}</div></div></details>`,
-    ),
+<div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>${value.market === 'asking' ? 'Cars most like it, at their asking prices' : 'Sales most like it'}</h3>${alike(value)}</div></div>
+${others.length > 0 && html`<h3>Its other lots</h3>${otherEstimates(others)}`}`,
     rowsLink(`from price_estimates where vehicle_id = ${id}`),
   ]);
 }
+
+const otherEstimates = (estimates: readonly Row[]): Html =>
+  grid(
+    ['Lot', 'Source', 'Priced on', '>Estimate', '>80% between', '>Price, or asked'],
+    estimates.map((each) => [
+      atSource(each, label(each.lot)),
+      source(each.domain_name),
+      printable(each.priced_on),
+      money(each.estimate, each.currency),
+      each.low_80 === null
+        ? NONE
+        : `${money(each.low_80, each.currency)} and ${money(each.high_80, each.currency)}`,
+      money(each.price, each.price_currency),
+    ]),
+  );
 
 function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value): Html {
   const between = (low: number | null, high: number | null): string =>
@@ -181,15 +182,16 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value):
     factor === null || Math.abs(factor - 1) < 0.005
       ? ''
       : `${factor > 1 ? '+' : '−'}${percent(Math.abs(factor - 1))}`;
+  const own = value.is_currency_known ? currency : null;
   return factsOf([
     ['Estimate', estimate === null ? 'none' : money(estimate, currency)],
     ['Half of such prices', between(value.low_50, value.high_50)],
     ['80% of such prices', between(value.low_80, value.high_80)],
     ['At most, to buy', bidsOf(value, estimate, currency)],
-    ['Buy Now', value.buy_now === null ? '' : money(value.buy_now, currency)],
+    ['Buy Now', value.buy_now === null ? '' : money(value.buy_now, own)],
     [
       value.market === 'asking' ? 'Asking price' : 'Price',
-      value.price === null ? '' : money(value.price, currency),
+      value.price === null ? '' : money(value.price, own),
     ],
     [
       'Sells at its next auction',

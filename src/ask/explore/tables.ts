@@ -81,6 +81,7 @@ ${pivotForm(table, pivot)}`,
 async function* restOf(shown: Served, table: CatalogTable, pivot: Pivot): AsyncGenerator<Html> {
   const { connection, catalog } = shown;
   const { name, columns, rows } = table;
+  yield observedNote(table, pivot);
   yield* partsOf(shown.run({ kind: 'pivot', table: { name, columns, rows }, pivot }));
   const hasFacts = pivot.facts !== undefined;
   const facts = hasFacts ? await columnFacts(connection, table) : undefined;
@@ -136,6 +137,19 @@ async function* restOf(shown: Served, table: CatalogTable, pivot: Pivot): AsyncG
   );
   if (table.sql !== undefined)
     yield section('sql', 'SQL', '', html`<pre tabindex="0"><code>${table.sql}</code></pre>`);
+}
+
+/** Says of a pivot over attempts that it counts those that were not observed, which other pages leave out. */
+function observedNote({ columns }: CatalogTable, { by, by2, across, where = '', ...others }: Pivot): Html {
+  const isPivot = by !== undefined || across !== undefined;
+  const asked = [by, by2, across, where].join(' ');
+  if (!isPivot || asked.includes('is_observed') || columns.every(({ name }) => name !== 'is_observed'))
+    return html``;
+  const only = where.trim() === '' ? 'is_observed' : `(${where}) and is_observed`;
+  const given = { by, by2, across, ...others, where: only };
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
+  return html`<p class="note">All attempts count here. Of auctions that were not observed the sold lots are missing, so that shares of them mislead: <a href="?${query}">only the observed ones</a>, as on other pages.</p>`;
 }
 
 function tableFacts(

@@ -59,6 +59,8 @@ const estimated = z.object({
   currency: z.string().nullable(),
   estimate: amount,
   is_offered: z.boolean(),
+  /** Whether the feed tells the currency of the lot; if not, only the estimate is in `currency`. */
+  is_currency_known: z.boolean(),
   /** Why there is no estimate or interval, or a caution about it. */
   note: z.string().nullable(),
   low_80: amount,

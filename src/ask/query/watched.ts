@@ -167,29 +167,32 @@ export function watchedText({ name, matches, reason, entered, left }: Watched): 
   return `${name}: ${entered} new, ${left} left, ${matches} match`;
 }
 
-/** A matching lot in words, for a person; other rows as their values. */
+/** A matching lot in words, for a person: what the row has of a lot on offer, and all of other rows. */
 export function matchText(row: Row): string {
   const { year, manufacturer_name, model_name, lot, domain_name, currency } = row;
-  if (lot === undefined)
+  if (typeof lot !== 'string' && typeof lot !== 'number')
     return Object.entries(row)
       .slice(0, 8)
-      .map(([name, value]) => `${name} ${String(value)}`)
+      .map(([name, value]) => `${name} ${wordOf(value)}`)
       .join(', ');
   const amount = (label: string, value: unknown): string =>
-    typeof value === 'number' ? `${label} ${Math.round(value).toLocaleString('en')} ${String(currency)}` : '';
-  const interval =
-    typeof row.low_80 === 'number'
-      ? ` (80 % from ${Math.round(row.low_80).toLocaleString('en')} to ${Math.round(Number(row.high_80)).toLocaleString('en')})`
+    typeof value === 'number'
+      ? `${label} ${Math.round(value).toLocaleString('en')}${typeof currency === 'string' ? ` ${currency}` : ''}`
       : '';
+  const interval =
+    typeof row.low_80 === 'number' && typeof row.high_80 === 'number'
+      ? ` (80 % from ${Math.round(row.low_80).toLocaleString('en')} to ${Math.round(row.high_80).toLocaleString('en')})`
+      : '';
+  const estimate = amount('estimate', row.estimate);
   return [
     [year, manufacturer_name, model_name].filter((part) => part !== null && part !== undefined).join(' '),
-    `lot ${String(lot)} of ${String(domain_name)}`,
+    `lot ${lot}${typeof domain_name === 'string' ? ` of ${domain_name}` : ''}`,
     row.sale_date instanceof Date
       ? `auction ${row.sale_date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
       : '',
     amount('bid', row.bid),
     amount('Buy Now', row.buy_now),
-    `${amount('estimate', row.estimate)}${interval}`,
+    estimate === '' ? '' : `${estimate}${interval}`,
     typeof row.sell_probability === 'number'
       ? `sells with a chance of ${Math.round(row.sell_probability * 100)} %`
       : '',
@@ -198,4 +201,15 @@ export function matchText(row: Row): string {
   ]
     .filter((part) => part !== '')
     .join(', ');
+}
+
+/** A value of any query. */
+function wordOf(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  if (value instanceof Date)
+    return value
+      .toISOString()
+      .replace('T', ' ')
+      .replace(/\.\d+Z$/, ' UTC');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -5,15 +5,16 @@ import type { Row } from '../../base/duck/session.js';
 import type { Html } from '../docs/html.js';
 import { type Drawing, draw, type LegendItem } from './draw.js';
 
-/** Prices of a place against national prices, from light to dark. Without a figure the dot is hollow. */
-const BELOW: LegendItem = { name: 'at least 5% below the nation', fill: 'var(--below)', symbol: 'circle' };
-const SAME: LegendItem = { name: 'about the same', fill: 'var(--soft-ink)', symbol: 'circle' };
-const ABOVE: LegendItem = { name: 'at least 5% above', fill: 'var(--above)', symbol: 'circle' };
+/** Prices of lots that are alike in a place, against the place of most prices. Without a figure the dot is hollow. */
+const BELOW: LegendItem = { name: 'below the state of most prices', fill: 'var(--below)', symbol: 'circle' };
+const SAME: LegendItem = { name: 'no difference beyond chance', fill: 'var(--soft-ink)', symbol: 'circle' };
+const ABOVE: LegendItem = { name: 'above', fill: 'var(--above)', symbol: 'circle' };
 const TOO_FEW: LegendItem = { name: 'too few prices', fill: 'none', symbol: 'ring' };
 
-function fillOf({ middle }: Row): string {
-  if (typeof middle !== 'number') return TOO_FEW.fill;
-  return (middle <= 0.95 ? BELOW : middle >= 1.05 ? ABOVE : SAME).fill;
+function fillOf({ alike, alike_low, alike_high }: Row): string {
+  if (typeof alike !== 'number') return TOO_FEW.fill;
+  if (typeof alike_high === 'number' && alike_high < 1) return BELOW.fill;
+  return (typeof alike_low === 'number' && alike_low > 1 ? ABOVE : SAME).fill;
 }
 
 /** The states with a known place. */
@@ -61,7 +62,8 @@ const outline = { stroke: 'var(--soft-ink)', strokeWidth: 0.75, strokeOpacity: 0
 
 /**
  * Dots at latitude and longitude on an outline of countries, sized by their number of lots. Undefined if fewer than two
- * states have a place. Rows have a `short` name, and `middle`, the ratio of their prices to the national ones.
+ * states have a place. Rows have a `short` name, and `alike`, the price of lots that are alike as a multiple of that in the state
+ * of most prices, with its 95 % interval.
  */
 export function dotMap(drawing: Drawing): Html | undefined {
   const places = placesOf(drawing.rows);

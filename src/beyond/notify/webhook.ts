@@ -30,11 +30,13 @@ export function noticeOf(
   const { run_id, pipeline, origin, outcome, exit_code, error, snapshot_id, started_at, ended_at } = record;
   const { records, loaded, rejected, version } = record;
   return {
-    text: [
-      sentence(record),
-      ...alarms.map((alarm) => `alarm: ${alarmLine(alarm)}`),
-      ...watched.flatMap(watchedLines),
-    ].join('\n'),
+    text: withoutMarkup(
+      [
+        sentence(record),
+        ...alarms.map((alarm) => `alarm: ${alarmLine(alarm)}`),
+        ...watched.flatMap(watchedLines),
+      ].join('\n'),
+    ),
     run: {
       run_id,
       pipeline,
@@ -54,6 +56,19 @@ export function noticeOf(
     watched,
   };
 }
+
+/** What chats read as a mention, a link or markup, and what stands for it in a notice: texts of a feed may hold any of it. */
+const MARKUP: readonly (readonly [RegExp, string])[] = [
+  [/</g, '‹'],
+  [/>/g, '›'],
+  [/@/g, '＠'],
+  [/:\/\//g, ': //'],
+  [/\]\(/g, '] ('],
+  [/`/g, "'"],
+];
+
+const withoutMarkup = (text: string): string =>
+  MARKUP.reduce((so, [found, instead]) => so.replaceAll(found, instead), text);
 
 /** Lots of a search that the text of a notice names. */
 const NAMED = 5;

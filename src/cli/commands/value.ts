@@ -1,3 +1,4 @@
+import { doubtsOf } from '../../ask/query/doubts.js';
 import { readLake } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
 import { FACTORS, VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/value.js';
@@ -106,11 +107,12 @@ function historyOf({ price, currency, buy_now, last_sale: sale, ...value }: Valu
     value.buy_now_share === null
       ? ''
       : `; ${percent(value.buy_now_share)} of the sold lots of its source that had one went for it`;
+  const own = value.is_currency_known ? currency : '(its currency is not known)';
   return [
     sale !== null &&
       `last sold on ${printable(sale.sold_on)} ${how} ${amount} (${printable(sale.source)})${doubt}`,
-    price !== null && price !== sale?.amount && `price ${count(price)} ${currency}`,
-    buy_now !== null && `Buy Now price ${count(buy_now)} ${currency}${share}`,
+    price !== null && price !== sale?.amount && `price ${count(price)} ${own}`,
+    buy_now !== null && `Buy Now price ${count(buy_now)} ${own}${share}`,
   ];
 }
 
@@ -126,27 +128,6 @@ function chancesOf({ odds, days }: Value): Lines {
       `sells at its next auction with a chance of ${percent(odds.sell_probability)}${range(odds.sell_probability_low, odds.sell_probability_high)}`,
     known.length > 0 &&
       `of all lots like it (${printable(days?.of)}), sold since they were listed: ${known.map(by).join('; ')}`,
-  ];
-}
-
-function doubtsOf({ vin, year_origin, odometer, rollbacks }: Value): Lines {
-  const says: Readonly<Record<string, string | false>> = {
-    // The note tells of a year that is not the feed's.
-    year:
-      year_origin === 'feed' &&
-      `the VIN says model year ${printable(vin?.vin_year)}, the feed ${printable(vin?.feed_year)}`,
-    make: `the VIN is one of ${printable(vin?.vin_manufacturer)}, not of ${printable(vin?.feed_manufacturer)}`,
-    check_digit: 'the VIN has a wrong check digit',
-  };
-  const reason = printable(vin?.reason);
-  const isUnused = odometer !== null && odometer !== 'usable' && odometer !== 'year unknown';
-  return [
-    reason !== '' && (says[reason] ?? `the VIN cannot be read: ${words(reason)}`),
-    isUnused && `the odometer does not count: ${words(odometer.replace(/ unusable$/, ''))}`,
-    ...rollbacks.map(
-      ({ read_on, km, highest_km }) =>
-        `odometer rolled back: ${count(km)} km on ${printable(read_on)}, after ${count(highest_km)} km`,
-    ),
   ];
 }
 
