@@ -5,6 +5,6 @@ with place as (
 select 'Median price' as figure, 'money' as unit, price_median as value, null as low, null as high, priced_lots as based_on, currency
 from place
 union all
-select 'Price against the nation for the same car (quartiles)', 'ratio', price_ratio_median, price_ratio_p25, price_ratio_p75, compared_lots, null from place
+select 'Price against the nation, same model and year (quartiles)', 'ratio', price_ratio_median, price_ratio_p25, price_ratio_p75, compared_lots, null from place
 union all
 select 'Lots known', 'count', lots, null, null, lots, null from place
