@@ -28,7 +28,7 @@ const SLOW: readonly string[] = [
   'test/pipelines/{unserved,unchanged,vacuum,week}.test.ts',
   'test/library/two-keys.test.ts',
   'test/cli/{backup,data-tests,export,json,model,moved,signals,snapshots,vacuum,verify}.test.ts',
-  'test/{docs/as-typed,explore/{browser,hostile-texts,publishing,watched},iceberg/{field-ids,local},lake/{lock,unreadable},publish/{described,synced},report/{browser,cli},service/requests-sandbox}.test.ts',
+  'test/{docs/as-typed,explore/{browser,figures,heavy,hostile-texts,publishing,watched},iceberg/{field-ids,local},lake/{lock,unreadable},publish/{described,synced},report/{browser,cli},service/requests-sandbox}.test.ts',
   'test/model/{accident-discount,marts-random,matched-shares,price-comparisons,profiles,vehicle-timeline}.test.ts',
   'test/sandbox/{catalog,filters,lookups,scroll,world}.test.ts',
 ];
@@ -70,7 +70,7 @@ const slow = [
   onRequest('guard', 20 * MINUTE, 2 * MINUTE, {
     include: [
       'test/pipelines/{disk-full,kill-matrix,odd-rows,plans,unserved}.test.ts',
-      'test/explore/{browser,hostile-texts,publishing,watched}.test.ts',
+      'test/explore/{browser,figures,heavy,hostile-texts,publishing,watched}.test.ts',
       'test/soak/{interrupted,model-based}.soak.ts',
       'test/hostile/{answers,folders,members,models,records,leaks}/*.hostile.ts',
     ],

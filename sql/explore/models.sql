@@ -13,7 +13,7 @@ estimates as (
     select manufacturer_name, model_name, currency, median(estimate) as estimate
     from explore.lots_on_offer
     where market = 'auction' and estimate is not null
-    group by all
+    group by manufacturer_name, model_name, currency
     qualify row_number() over (partition by manufacturer_name, model_name order by count(*) desc, currency) = 1
 ),
 days as (

@@ -9,5 +9,5 @@ with trend as (
 select sale_month as moment, domain_id, domain_name, price_index as value, price_index_low as interval_low,
     price_index_high as interval_high, priced_lots as based_on, case when observed = 'part' then 'so far' end as state
 from trend
-where source_prices = (select max(source_prices) from trend)
+where domain_id = (select domain_id from trend order by source_prices desc, domain_id limit 1)
 order by moment, domain_id

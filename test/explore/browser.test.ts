@@ -180,6 +180,113 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
     expect(readFileSync(join(own.path, 'queries', 'under_500.sql'), 'utf8')).toContain('bid < 500');
   });
 
+  /** One link of each kind on a page: of addresses that differ in their numbers and values alone. */
+  const linksOf = (page: Page): Promise<{ href: string; isFile: boolean }[]> =>
+    page.$$eval('a[href]', (links) => {
+      const kinds = new Map<string, { href: string; isFile: boolean }>();
+      for (const link of links as unknown as {
+        baseURI: string;
+        getAttribute(name: string): string | null;
+      }[]) {
+        const to = new URL(link.getAttribute('href') ?? '', link.baseURI);
+        const { origin, pathname, searchParams, hash } = to;
+        const names = [...new Set(searchParams.keys())].sort().join(' ');
+        const kind = [origin, pathname.replaceAll(/\d+|[a-z_]+\.html/g, 'N'), names, hash].join(' ');
+        if (!kinds.has(kind))
+          kinds.set(kind, { href: to.href, isFile: link.getAttribute('download') !== null });
+      }
+      return [...kinds.values()];
+    });
+
+  it.each(Object.keys(PAGES()))(
+    'follows a link of each kind of the page %s',
+    async (name) => {
+      const path = PAGES()[name] ?? '/';
+      await visit(path, async (page) => {
+        const found = await linksOf(page);
+        expect(found.length).toBeGreaterThan(name === 'report' ? 3 : 6);
+        for (const { href, isFile } of found) {
+          const to = new URL(href);
+          const link = page.locator(`a[href]`).filter({ visible: true });
+          const places = await link.evaluateAll(
+            (links, wanted) =>
+              links
+                .map((each, i) =>
+                  new URL(each.getAttribute('href') ?? '', each.baseURI).href === wanted ? i : -1,
+                )
+                .filter((i) => i >= 0),
+            href,
+          );
+          if (to.origin !== explore.origin) {
+            expect(to.protocol, href).toBe('https:');
+            continue;
+          }
+          const [place] = places;
+          // A link that is hidden until it has the focus, or in a part that is folded.
+          if (place === undefined) {
+            expect((await page.request.get(href)).status(), href).toBe(200);
+            continue;
+          }
+          if (isFile) {
+            const [download] = await Promise.all([page.waitForEvent('download'), link.nth(place).click()]);
+            const bytes = readFileSync(await download.path());
+            expect(bytes.length, href).toBeGreaterThan(10);
+            if (href.includes('.parquet')) expect(bytes.subarray(-4).toString(), href).toBe('PAR1');
+            else expect(bytes.toString().split('\r\n')[0], href).toMatch(/\w/);
+            continue;
+          }
+          if ((await link.nth(place).getAttribute('class')) === 'skip') {
+            // It is seen once the keyboard reaches it.
+            await link.nth(place).focus();
+            await page.keyboard.press('Enter');
+          } else await link.nth(place).click();
+          await page.waitForLoadState('load');
+          expect(page.url(), href).toBe(href);
+          expect(await page.locator('h1').count(), href).toBeGreaterThan(0);
+          expect(await page.getByRole('alert').count(), href).toBe(0);
+          if (to.hash !== '') expect(await page.locator(to.hash).count(), href).toBe(1);
+          await page.goto(`${explore.origin}${path}`);
+        }
+      });
+    },
+    180_000,
+  );
+
+  it.each(Object.keys(PAGES()))(
+    'presses each button of each form of the page %s',
+    async (name) => {
+      const path =
+        name === 'sql' ? '/sql?q=select+lot_id,+bid+from+lots+where+bid+<+300' : (PAGES()[name] ?? '/');
+      await visit(path, async (page) => {
+        const buttons = page.locator('main form button:not([type=button]), header form button');
+        const many = await buttons.count();
+        expect(many > 0).toBe(name !== 'report');
+        for (let i = 0; i < many; i++) {
+          const button = buttons.nth(i);
+          const form = button.locator('xpath=ancestor::form');
+          for (const folded of await page.locator('details:not([open]) > summary').all())
+            await folded.click();
+          for (const field of await form.locator('input[required]').all())
+            await field.fill(`of ${name} ${i}`);
+          if ((await form.getAttribute('role')) === 'search')
+            await form.locator('input').first().fill('Toyota');
+          const label = `${name}: ${await button.textContent()}`;
+          const isPost = (await form.getAttribute('method')) === 'post';
+          const answered = page.waitForResponse(
+            (answer) => answer.url().startsWith(explore.origin) && answer.status() < 400,
+          );
+          await button.click();
+          await answered;
+          await page.waitForLoadState('networkidle');
+          expect(await page.getByRole('alert').allTextContents(), label).toEqual([]);
+          if (isPost) expect(page.url(), label).toMatch(/searches$|name=/);
+          await page.goto(`${explore.origin}${path}`);
+        }
+      });
+    },
+    120_000,
+  );
+
   it('is not open to a page of another port of this machine, which gets no cookie', async () => {
     const asked: (string | undefined)[] = [];
     const other = createServer((request, response) => {

@@ -4,10 +4,12 @@ import { makeIn, searchOf } from '../../src/ask/explore/find.js';
 import type { Names } from '../../src/ask/explore/names.js';
 
 const names: Names = {
-  makes: ['Toyota', 'Chery', 'Chevrolet', 'Ford', 'Honda', 'Land Rover', 'Renault'],
+  makes: ['Toyota', 'Chery', 'Chevrolet', 'Ford', 'Honda', 'Land Rover', 'Lexus', 'Renault', 'Tesla'],
   models: new Map([
     ['ford', ['F-150', 'Focus']],
     ['gmc', ['Vue']],
+    ['tesla', ['Model 3']],
+    ['lexus', ['RX']],
     ['toyota', ['Camry', 'Corolla']],
     ['honda', ['Civic', 'CR-V']],
     ['land rover', ['Range Rover']],
@@ -35,6 +37,10 @@ it.each([
   ['f150', { make: 'Ford', model: 'F-150' }],
   ['crv', { make: 'Honda', model: 'CR-V' }],
   ['chevy', { make: 'Chevrolet' }],
+  ['tesla model y', undefined],
+  ['lexus nx', undefined],
+  ['ford f-250', undefined],
+  ['civic xle', undefined],
   ['qqqqqq', undefined],
   ['flood', undefined],
   ['suv', undefined],
@@ -50,6 +56,12 @@ it.each([
   ['all over toyota 2019', 'make=Toyota&damage=all_over&year_from=2019&year_to=2019'],
   ['chevy flood salvage', 'make=Chevrolet&damage=water&title=salvage'],
   ['suv', undefined],
+  ['front damage camry', 'make=Toyota&model=Camry&damage=front'],
+  ['clean title civic', 'make=Honda&model=Civic&title=clean'],
+  ['front water camry', undefined],
+  ['camry 2016-2018', 'make=Toyota&model=Camry&year_from=2016&year_to=2018'],
+  ['camry 2018 to 2016', 'make=Toyota&model=Camry&year_from=2016&year_to=2018'],
+  ['camry 2014 2016 2018', undefined],
 ])('%s asks for %s, and the page can say so', (text, expected) => {
   const found = searchOf(text, names);
   const query = new URLSearchParams(found);
@@ -67,6 +79,8 @@ it.each([
   ['12.5k', '12500'],
   ['1 250 000', '1250000'],
   ['8.000', undefined],
+  ['€8,000', undefined],
+  ['₩8,000', undefined],
   ['1,25', undefined],
   ['-5', undefined],
   ['1e9', undefined],
@@ -75,4 +89,13 @@ it.each([
   const search = searchIn({ price: given });
   expect(search.filters.price).toBe(expected);
   expect(search.wrong).toEqual(expected === undefined ? ['price'] : []);
+});
+
+it.each([
+  [{ days: '1.5' }, ['days']],
+  [{ days: '1000000000' }, ['days']],
+  [{ year_from: '15' }, ['year_from']],
+  [{ year_from: '2015', days: '7' }, []],
+])('%j has the wrong fields %j', (query, wrong) => {
+  expect(searchIn(query).wrong).toEqual(wrong);
 });

@@ -12,7 +12,11 @@ shares as (
     select sum(lots_offered) as n, sum(lots_sold) as k from recent
 ),
 latest as (
-    select * from recent where price_index is not null order by sale_month desc, priced_lots desc nulls last limit 1
+    select *
+    from recent
+    where price_index is not null and currency is not null and enough(priced_lots)
+    order by sale_month desc, priced_lots desc
+    limit 1
 ),
 prices as (
     -- of the prices themselves: no median follows from those of the months
@@ -44,13 +48,13 @@ by_day as (
 )
 select 'Median price, six months (quartiles)' as figure, 'money' as unit, middle as value, low, high, n as based_on, currency from prices
 union all
-select 'Price level of alike lots (95%), 100 is the base year', 'tenths', price_index, price_index_low, price_index_high, priced_lots, null from latest
+select 'Price level of alike lots, ' || strftime(sale_month, '%b %Y') || ' (95%), 100 is the base year', 'tenths', price_index, price_index_low, price_index_high, priced_lots, null from latest
 union all
 select
-    'Sold of offered, six months (95%)', 'share', k / n, (k + 1.92) / (n + 3.84) - 1.96 * sqrt(k * (n - k) / n + 0.96) / (n + 3.84),
+    'Sold of offered, as far as observed in six months (95%)', 'share', k / n, (k + 1.92) / (n + 3.84) - 1.96 * sqrt(k * (n - k) / n + 0.96) / (n + 3.84),
     (k + 1.92) / (n + 3.84) + 1.96 * sqrt(k * (n - k) / n + 0.96) / (n + 3.84), n, null
 from shares
-where n > 0
+where enough(n)
 union all
 select 'Half sold by day (95%), ' || domain_name, 'days', middle, low, high, n, null from days
 union all

@@ -1,6 +1,6 @@
--- Figures of a seller or branch, by its name, at the source where it offers most. Rates are shrunk towards those of the source.
+-- Figures of a seller or branch of a source, by its name. Rates are shrunk towards those of the source.
 with profile as (
-    select * from offer_profiles where level = $level and lower(party_name) = lower($name) order by offered desc limit 1
+    select * from offer_profiles where level = $level and party_name = $name and domain_name = $source
 )
 select 'Sold of offered (95%)' as figure, 'share' as unit, sell_through_shrunk as value, sell_through_low as low,
     sell_through_high as high, offered as based_on, null as currency

@@ -7,4 +7,7 @@ from place
 union all
 select 'Price against the nation, same model and year (quartiles)', 'ratio', price_ratio_median, price_ratio_p25, price_ratio_p75, compared_lots, null from place
 union all
-select 'Lots known', 'count', lots, null, null, lots, null from place
+select 'Lots known', 'count', sum(lots), null, null, sum(lots), null
+from regional_prices
+where level = 'state' and lower(state_code) = lower($name)
+having count(*) > 0

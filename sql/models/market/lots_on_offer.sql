@@ -56,7 +56,8 @@ select
     case when estimates.is_currency_known then estimates.low_50 end as low_50,
     case when estimates.is_currency_known then estimates.high_50 end as high_50,
     case when estimates.is_currency_known then estimates.high_80 end as high_80,
-    estimates.weak,
+    -- only an estimate that is shown can be weak
+    case when estimates.is_currency_known then estimates.weak end as weak,
     -- a bid above it takes the Buy Now price away
     case
         when estimates.weak is null and asked > coalesce(lots.bid, 0) then 1 - estimates.prices_below

@@ -1,5 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { count, numberOrNull, printable } from '../../base/config/printable.js';
+import { count, counted, numberOrNull, printable } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import { type Html, html } from '../docs/html.js';
 import type { Value } from '../query/value.js';
@@ -60,14 +60,19 @@ export function amountsOf(timeline: readonly Row[], given: Value | undefined): H
     given === undefined
       ? (timeline.find((event) => event.currency !== null)?.currency ?? null)
       : (value?.currency ?? null);
-  const market = timeline.filter((event) => event.currency === currency && event.lot !== null);
+  const amounts = timeline.filter(({ amount, lot }) => (numberOrNull(amount) ?? 0) > 0 && lot !== null);
+  const market = amounts.filter((event) => event.currency === currency);
+  const others = amounts.length - market.length;
   const points = pointsOf(market, 'amount');
   const last = points.at(-1);
   if (last === undefined) return html`<p class="words">No amount of this car has a date.</p>`;
   const estimate = value?.estimate ?? null;
   const band = value?.low_80 == null ? [] : [{ low: value.low_80, high: value.high_80 }];
   const described = `${points.map(({ text }) => text).join('; ')}.${estimate === null ? '' : ` Estimate ${count(estimate)}.`}`;
-  return draw(
+  const left =
+    others > 0 &&
+    html`<p class="note">${counted(others, 'amount')} in another currency, or in one that is not known, ${others === 1 ? 'is' : 'are'} not drawn; the timeline has ${others === 1 ? 'it' : 'them'}.</p>`;
+  return html`${left}${draw(
     { chart: { id: 'prices', small: false }, title: 'Prices' },
     described,
     ({ hasTips, isNarrow }) => ({
@@ -92,9 +97,9 @@ export function amountsOf(timeline: readonly Row[], given: Value | undefined): H
     }),
     [
       { name: 'sold for', fill: 'var(--c1)', symbol: 'square' },
-      { name: 'bid or asked', fill: 'var(--c0)', symbol: 'circle' },
+      { name: 'bid, asked, or the reserve of the seller', fill: 'var(--c0)', symbol: 'circle' },
     ],
-  );
+  )}`;
 }
 
 /** Kilometres that a reading may lie below an earlier one and count as the same. */
@@ -108,15 +113,15 @@ export function readingsOf(timeline: readonly Row[]): Html {
   if (points.length === 0) return html`<p class="words">No reading of this car has a date.</p>`;
   if (new Set(values).size === 1)
     return html`<p class="words">${points.length === 1 ? 'One reading,' : `${points.length} readings, all of`} ${count(most)} km: nothing to compare.</p>`;
-  const back = points.filter(({ marked }) => marked);
+  const back = timeline.filter((event) => event.odometer_rollback === true);
   const [first] = back;
-  const highest = Math.max(
-    ...points.filter(({ at }) => first !== undefined && at <= first.at).map(({ value }) => value),
+  const isLower = points.some(({ value }, i) =>
+    points.slice(0, i).some((earlier) => value < earlier.value - TOLERATED),
   );
   const words =
     first === undefined
-      ? `No reading lies more than ${count(TOLERATED)} km below an earlier one (${points.length} readings, ${count(least)} to ${count(most)} km).`
-      : `Rolled back: ${first.text}, after ${count(highest)} km before, so by at least ${count(highest - first.value)} km. ${back.length > 1 ? `${back.length - 1} later readings are as low.` : ''}`;
+      ? `No reading that counts lies more than ${count(TOLERATED)} km below an earlier one (${points.length} readings, ${count(least)} to ${count(most)} km).${isLower ? ' A lower one is drawn that does not count: its source replaced it, or it may be in miles.' : ''}`
+      : `Rolled back: ${count(first.odometer_km)} km, after ${count(first.odometer_highest_km)} km before, so by at least ${count(Number(first.odometer_highest_km) - Number(first.odometer_km))} km.${back.length > 1 ? ` ${counted(back.length - 1, 'other reading')} ${back.length === 2 ? 'is' : 'are'} as low.` : ''}`;
   const described = `${points.map(({ text }) => text).join('; ')}.`;
   return html`<p class="${back.length > 0 ? 'alarm' : 'note'}">${words}</p>${draw(
     { chart: { id: 'odometer', small: false }, title: 'Odometer' },

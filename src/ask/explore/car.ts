@@ -20,11 +20,16 @@ export async function carPage(
   const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
   const [vehicle] = await about('cli/vehicle');
   if (vehicle === undefined) return undefined;
-  const lots = await about('cli/vehicle_lots');
+  const groups = await rows(connection, `select lot_id, currency from lot_groups where vehicle_id = ${id}`);
+  const currencies = new Map(groups.map(({ lot_id, currency }) => [lot_id, currency]));
+  const lots = (await about('cli/vehicle_lots')).map((lot) => ({
+    ...lot,
+    currency: currencies.get(lot.lot_id),
+  }));
   const [seen] = await about('cli/vehicle_seen');
   const offers = await rows(
     connection,
-    `from explore.lots_on_offer where vehicle_id = ${id} order by sale_date nulls last, lot_id limit 3`,
+    `from explore.lots_on_offer where vehicle_id = ${id} order by sale_date nulls last, lot_id limit 20`,
   );
   const name = [vehicle.year, vehicle.manufacturer_name, vehicle.model_name].filter((part) => part).join(' ');
   const title = name || printable(vehicle.title) || `Car ${id}`;
@@ -101,7 +106,7 @@ const lotsTable = (lots: readonly Row[]): Html =>
       source(lot.domain_name),
       words(lot.status_name),
       lot.sale_date ? instant(lot.sale_date) : NONE,
-      ...[lot.bid, lot.final_bid, lot.buy_now].map((amount) => count(amount || null)),
+      ...[lot.bid, lot.final_bid, lot.buy_now].map((amount) => money(amount || null, lot.currency)),
       label(lot.damage_main_name),
       count(lot.odometer_km),
       lot.archived ? `until ${lot.archived_at ? day(lot.archived_at) : 'once'}` : 'yes',
@@ -118,7 +123,7 @@ async function* restOf(connection: DuckDBConnection, id: number, pictures: boole
   const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
   const estimates = await about('explore/estimates');
   const [value] = await valuesOf(connection, estimates.slice(0, 1));
-  yield valuePart(id, value, estimates.slice(1));
+  yield valuePart(id, value, estimates);
   const timeline = await rows(connection, `from vehicle_timeline where vehicle_id = ${id} order by place`);
   yield section(
     'prices',
@@ -143,7 +148,7 @@ async function* restOf(connection: DuckDBConnection, id: number, pictures: boole
   yield picturesPart(id, await about('explore/images'), pictures);
 }
 
-function valuePart(id: number, value: Value | undefined, others: readonly Row[]): Html {
+function valuePart(id: number, value: Value | undefined, [own, ...others]: readonly Row[]): Html {
   if (value === undefined)
     return section(
       'estimate',
@@ -152,7 +157,7 @@ function valuePart(id: number, value: Value | undefined, others: readonly Row[])
       html`<p class="words">The lake has no price or offer of this car, so there is no estimate.</p>`,
     );
   return section('estimate', 'Estimate', value.of.replace(/_com$/, '.com'), [
-    html`${doubtsOf(value).map((text) => html`<p class="alarm">${capital(text)}.</p>`)}${estimateFacts(value)}
+    html`${doubtsOf(value).map((text) => html`<p class="alarm">${capital(text)}.</p>`)}${estimateFacts(value, own?.is_open === true && value.market === 'auction')}
 ${value.note !== null && html`<p class="note">${value.note}</p>`}
 <div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>${value.market === 'asking' ? 'Cars most like it, at their asking prices' : 'Sales most like it'}</h3>${alike(value)}</div></div>
 ${others.length > 0 && html`<h3>Its other lots</h3>${otherEstimates(others)}`}`,
@@ -175,7 +180,8 @@ const otherEstimates = (estimates: readonly Row[]): Html =>
     ]),
   );
 
-function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value): Html {
+/** @param isBidFor whether somebody can bid for the lot */
+function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value, isBidFor: boolean): Html {
   const between = (low: number | null, high: number | null): string =>
     low === null ? '' : `${money(low, currency)} to ${money(high, currency)}`;
   const share = (factor: number | null): string =>
@@ -187,7 +193,7 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value):
     ['Estimate', estimate === null ? 'none' : money(estimate, currency)],
     ['Half of such prices', between(value.low_50, value.high_50)],
     ['80% of such prices', between(value.low_80, value.high_80)],
-    ['At most, to buy', bidsOf(value, estimate, currency)],
+    ['At most, to buy', isBidFor ? bidsOf(value, estimate, currency) : ''],
     ['Buy Now', value.buy_now === null ? '' : money(value.buy_now, own)],
     [
       value.market === 'asking' ? 'Asking price' : 'Price',
@@ -286,11 +292,13 @@ function timelinePart(timeline: readonly Row[]): Html {
     const at =
       event.occurred_local === null && event.occurred_at
         ? instant(event.occurred_at)
-        : printable(event.occurred_local ?? 'undated');
+        : `${printable(event.occurred_local ?? 'undated')}${/T\d\d:\d\d(:[\d.]+)?$/.test(String(event.occurred_local)) ? ', local time' : ''}`;
     const isBack = event.odometer_rollback === true;
     const said = words(event.description).replace(`${words(event.event)}, `, '');
     const facts = [
-      event.amount === null ? '' : `${count(event.amount)} ${printable(event.currency)}`,
+      event.amount === null
+        ? ''
+        : `${event.currency === null ? '¤' : ''}${count(event.amount)} ${printable(event.currency)}`.trim(),
       event.odometer_km === null ? '' : `${count(event.odometer_km)} km${isBack ? ', rolled back' : ''}`,
       said === words(event.event) ? '' : said,
     ]

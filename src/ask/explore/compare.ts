@@ -6,7 +6,7 @@ import { ask } from '../query/ask.js';
 import { money, month, percent, source } from '../report/format.js';
 import { overTime } from '../report/line-charts.js';
 import { chartSpec } from '../report/spec.js';
-import { addressOf, searchIn } from './filters.js';
+import { addressOf, conditionOf, searchIn } from './filters.js';
 import { makeIn } from './find.js';
 import { grid } from './grid.js';
 import { meantChoice, type Names } from './names.js';
@@ -42,7 +42,17 @@ const factor = (name: string, of: string): readonly [string, Values] => [
 ];
 const party =
   (level: string) =>
-  (name: string): readonly (readonly [string, Values])[] => [['explore/compare/party', { level, name }]];
+  (named: string): readonly (readonly [string, Values])[] => {
+    const [name = '', source = ''] = named.split(' | ');
+    return [['explore/compare/party', { level, name, source }]];
+  };
+/** The lots of a seller or branch, which is one of a source. */
+const partyLots =
+  (level: 'seller' | 'branch') =>
+  (named: string): Readonly<Record<string, string>> => {
+    const [name = '', source = ''] = named.split(' | ');
+    return { [level]: name, source };
+  };
 
 const KINDS = {
   model: {
@@ -74,14 +84,14 @@ const KINDS = {
     label: 'Branches',
     one: 'branch',
     hint: 'Dallas',
-    filters: (branch) => ({ branch }),
+    filters: partyLots('branch'),
     queries: party('branch'),
   },
   seller: {
     label: 'Sellers',
     one: 'seller',
     hint: 'Geico',
-    filters: (seller) => ({ seller }),
+    filters: partyLots('seller'),
     queries: party('seller'),
   },
   damage: {
@@ -133,9 +143,11 @@ export async function comparePage(
   const found = isOfCar ? makeIn(ofCar.trim().split(/\s+/), names) : undefined;
   const car = found?.make === undefined ? undefined : { make: found.make, model: found.model ?? null };
   if (isOfCar && car === undefined) notes.push(`The lake has no make or model like ${ofCar}.`);
+  if (car !== undefined && shortly(nameOf(car)).toLowerCase() !== ofCar.trim().toLowerCase())
+    notes.push(`${shortly(nameOf(car))} for ${ofCar}.`);
   const columns = [];
   for (const name of compared) columns.push(await figuresOf(connection, KINDS[kind], name, car));
-  const title = compared.length === 0 ? 'Compare' : compared.map(shortly).join(', ');
+  const title = compared.length === 0 ? 'Compare' : compared.map(heading).join(', ');
   return {
     title,
     place: 'compare',
@@ -150,8 +162,9 @@ ${compared.length > 0 && html`<p class="note">In brackets stands on how many pri
 
 const nameOf = ({ make, model }: Car): string => (model === null ? make : `${make} | ${model}`);
 
-/** The name of a thing as people read it. */
+/** The name of a thing as people type it, and as they read it. */
 const shortly = (name: string): string => name.replace(' | ', ' ');
+const heading = (name: string): string => shortly(name).replace(/ (\w+)_com$/, ', $1.com');
 
 /** A name as the lake has it; undefined if it is like none. */
 async function namedBy(
@@ -174,7 +187,7 @@ async function namedBy(
       names.choices.state.find((code) => code.toLowerCase() === name.toLowerCase())
     );
   const [found] = await ask(connection, 'explore/compare/party_name', { level: kind, name });
-  return found === undefined ? undefined : printable(found.party_name);
+  return found === undefined ? undefined : `${String(found.party_name)} | ${String(found.domain_name)}`;
 }
 
 const form = (
@@ -204,9 +217,12 @@ async function figuresOf(
     ...(car?.model && { model: car.model }),
   };
   const search = searchIn(wanted);
-  const conditions = Object.entries(wanted).map(
-    ([filter, value]) => `${EXACT[filter] ?? ''} = lower(${literal(value)})`,
-  );
+  const conditions = Object.entries(wanted).map(([filter, value]) => {
+    const column = EXACT[filter];
+    return column === undefined
+      ? conditionOf(searchIn({ [filter]: value }))
+      : `${column} = lower(${literal(value)})`;
+  });
   const lots = `from explore.lots_on_offer where ${conditions.join(' and ')}`;
   const [offer = {}] = await rows(
     connection,
@@ -220,7 +236,7 @@ async function figuresOf(
   const estimates = await rows(
     connection,
     `select market, currency, median(estimate) as value, count(estimate) as based_on, 'money' as unit
-     ${lots} and estimate is not null group by market, currency order by market desc, based_on desc, currency`,
+     ${lots} and estimate is not null group by market, currency having enough(count(*)) order by market desc, based_on desc, currency`,
   );
   for (const row of estimates) {
     const market = row.market === 'asking' ? 'asking prices' : 'at auction';
@@ -237,15 +253,15 @@ async function figuresOf(
   return { figures, search: addressOf(search) };
 }
 
-/** Columns that a name is compared with as a whole. */
+/** Columns that a name is compared with as a whole; what has none is compared as the search does. */
 const EXACT: Readonly<Record<string, string>> = {
   make: 'lower(manufacturer_name)',
   model: 'lower(model_name)',
   state: 'lower(state_code)',
   branch: 'lower(branch_name)',
   seller: 'lower(seller_name)',
-  damage: 'lower(damage_main_group)',
   title: 'lower(title_brand)',
+  source: 'lower(domain_name)',
 };
 
 const UNITS: Readonly<Record<string, (value: unknown, row: Row) => string>> = {
@@ -268,17 +284,20 @@ function written(row: Row): string {
 function table(compared: readonly string[], columns: readonly Column[]): Html {
   const figures = [...new Set(columns.flatMap(({ figures }) => [...figures.keys()]))];
   const lines: (readonly (Html | string)[])[] = figures.map((figure) => [
-    figure.replaceAll(/\b(\w+)_com\b/g, (name) => source(name)),
+    inWords(figure),
     ...columns.map((column) => column.figures.get(figure) ?? NONE),
   ]);
   lines.push(['', ...columns.map(({ search }) => html`<a href="/?${search}">Show its lots</a>`)]);
-  return grid(['Figure', ...compared.map((name) => `>${shortly(name)}`)], lines, 'compared');
+  return grid(['Figure', ...compared.map((name) => `>${heading(name)}`)], lines, 'compared');
 }
+
+/** A figure with the names of sources as people write them. */
+const inWords = (figure: string): string => figure.replaceAll(/\b(\w+)_com\b/g, (name) => source(name));
 
 /** The figures of a make and its price level. */
 export async function makeParts(connection: DuckDBConnection, make: string): Promise<readonly Html[]> {
   const { figures } = await figuresOf(connection, KINDS.make, make);
-  const parts = [factsOf([...figures].map(([name, value]) => [name, value] as const))];
+  const parts = [factsOf([...figures].map(([name, value]) => [inWords(name), value] as const))];
   for await (const part of trends(connection, 'make', [make])) parts.push(part);
   return parts;
 }

@@ -8,6 +8,8 @@ interface Filter {
   readonly kind: 'text' | 'choice' | 'number' | 'flag';
   /** Unit of a number, or what a text may be. */
   readonly hint?: string;
+  /** Bounds of a whole number. */
+  readonly within?: readonly [least: number, most: number];
   /** SQL of the condition from the SQL of the value. */
   readonly where: (value: string) => string;
 }
@@ -18,18 +20,20 @@ const atMost = (column: string) => (value: string) => `${column} <= ${value}`;
 const atLeast = (column: string) => (value: string) => `${column} >= ${value}`;
 
 /**
- * What a lot is likely to cost: what a listing asks; at an auction what the lot brings, but not less than its bid, or its Buy Now
+ * What a lot is likely to cost, if its currency is known: what a listing asks; at an auction what the lot brings, but not less than its bid, or its Buy Now
  * price where that is lower.
  */
 const COST =
-  "case when market = 'asking' then buy_now else least(case when buy_now > coalesce(bid, 0) then buy_now end, greatest(estimate, bid)) end";
+  "case when currency is null then null when market = 'asking' then buy_now else least(case when buy_now > coalesce(bid, 0) then buy_now end, greatest(estimate, bid)) end";
+
+const YEARS = [1900, 2100] as const;
 
 /** The filters by their names in an address, in the order of the form. */
 export const FILTERS = {
   make: { label: 'Make', kind: 'text', where: is('manufacturer_name') },
   model: { label: 'Model', kind: 'text', where: is('model_name') },
-  year_from: { label: 'Year from', kind: 'number', where: atLeast('year') },
-  year_to: { label: 'Year to', kind: 'number', where: atMost('year') },
+  year_from: { label: 'Year from', kind: 'number', within: YEARS, where: atLeast('year') },
+  year_to: { label: 'Year to', kind: 'number', within: YEARS, where: atMost('year') },
   state: { label: 'State', kind: 'choice', where: is('state_code') },
   city: { label: 'City', kind: 'text', hint: 'or a part of it', where: contains('city_name') },
   source: { label: 'Source', kind: 'choice', where: is('domain_name') },
@@ -43,6 +47,7 @@ export const FILTERS = {
   days: {
     label: 'Auction within',
     kind: 'number',
+    within: [0, 3650],
     hint: 'days',
     where: (value) => `sale_date <= (select as_of from dim_settings) + to_days(${value})`,
   },
@@ -90,7 +95,18 @@ const empty = (schema: z.ZodType) => z.preprocess((given) => (given === '' ? und
 
 const asked = z.object({
   ...Object.fromEntries(
-    filterNames.map((name) => [name, empty(FILTERS[name].kind === 'number' ? number : text)]),
+    filterNames.map((name) => {
+      const { kind, within }: Filter = FILTERS[name];
+      if (kind !== 'number') return [name, empty(text)];
+      return [
+        name,
+        empty(
+          within === undefined
+            ? number
+            : z.preprocess(numberIn, z.int().min(within[0]).max(within[1]).optional()),
+        ),
+      ];
+    }),
   ),
   sort: z.enum(Object.keys(ORDERS) as (keyof typeof ORDERS)[]).catch('soonest'),
   page: z.coerce.number().int().min(1).max(1e6).catch(1),

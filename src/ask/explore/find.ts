@@ -174,16 +174,26 @@ export async function placeOf(
     };
   const search = searchOf(text, names);
   if (search !== undefined) return { to: `/?${search}` };
+  const models = text.length < 2 ? [] : modelsFrom(text, names).slice(0, 40);
+  if (models.length > 0)
+    return {
+      title: `Models like ${text}`,
+      place: '',
+      first: html`<h1>Models like ${text}</h1><ul>${models.map(({ make, model }) => html`<li><a href="/?${new URLSearchParams({ make, model })}">${make} ${model}</a></li>`)}</ul>`,
+    };
   return {
     title: `Nothing like ${text}`,
     place: '',
-    first: html`<h1>Nothing found</h1><p class="words">No car has a VIN or lot number like ${text}, and no make or model is called so. Give all 17 letters of a VIN, its last six, a lot number, or a make with a model and a year.</p>`,
+    first: html`<h1>Nothing found</h1><p class="words">No car has a VIN or lot number like ${text}, and not every word is a make, model, year, state, damage or title of a lot on offer. Give all 17 letters of a VIN, its last six, a lot number, or a make with a model and years; of a state, damage or title one.</p>`,
   };
 }
 
 /** Cars by VIN, its end, or lot number; if none has it, those with one or two other letters. */
 async function carsOf(connection: DuckDBConnection, text: string) {
-  const id = text.toUpperCase().replaceAll(/[\s-]/g, '');
+  const id = text
+    .replace(/^(lot|vin|#)\s*#?\s*/i, '')
+    .toUpperCase()
+    .replaceAll(/[\s-]/g, '');
   if (!/^[A-Z0-9]{5,17}$/.test(id) || !/\d{3}/.test(id)) return { cars: [], areExact: true };
   // A VIN has none of these letters, so they are digits that were misread.
   const asked = { id, vin: id.replaceAll(/[OQ]/g, '0').replaceAll('I', '1') };
@@ -198,7 +208,8 @@ function namedIn(words: readonly string[], { states, choices, synonyms }: Names)
   const rest: string[] = [];
   for (let i = 0; i < words.length; i++) {
     const meaning = (text: string): readonly [filter: string, value: string] | undefined => {
-      const name = text.toLowerCase();
+      // Front damage is front, and a clean title is clean.
+      const name = text.toLowerCase().replace(/ (damage|title)$/, '');
       const state =
         states.get(name) ??
         (/^[A-Z]{2}$/.test(text) ? choices.state.find((code) => code === text) : undefined);
@@ -213,29 +224,57 @@ function namedIn(words: readonly string[], { states, choices, synonyms }: Names)
     const named = words.length > i + 1 && two !== undefined ? two : meaning(words[i] ?? '');
     if (named === undefined) rest.push(words[i] ?? '');
     else {
-      found.set(...named);
+      // Two of a kind cannot both be meant.
+      const [filter, value] = named;
+      if ((found.get(filter) ?? value) !== value) return undefined;
+      found.set(filter, value);
       if (named === two && words.length > i + 1) i++;
     }
   }
   return { found, rest };
 }
 
-/** A make, model, year, state, damage and title in a text, in any order; undefined if a word is like none. */
+const YEAR = /^((?:19|20)\d\d)(?:[-–]((?:19|20)\d\d))?$/;
+
+/** A make, model, years, state, damage and title in a text, in any order; undefined if a word is like none, or one too many. */
 export function searchOf(text: string, names: Names): string | undefined {
   const words = text.split(/\s+/).filter((word) => word !== '');
-  const years = words.filter((word) => /^(19|20)\d\d$/.test(word));
-  const { found, rest } = namedIn(
-    words.filter((word) => !years.includes(word)),
+  const years = words.flatMap(
+    (word) =>
+      YEAR.exec(word)
+        ?.slice(1)
+        .filter((year) => year !== undefined) ?? [],
+  );
+  const named = namedIn(
+    words.filter((word) => !YEAR.test(word) && !(years.length === 2 && word.toLowerCase() === 'to')),
     names,
   );
+  if (named === undefined || words.length === 0 || years.length > 2) return undefined;
+  const { found, rest } = named;
   // The make stands before the model, or after it.
   const car =
     rest.length === 0 ? {} : (makeIn(rest, names) ?? makeIn([...rest.slice(1), ...rest.slice(0, 1)], names));
-  if (car === undefined || words.length === 0) return undefined;
+  if (car === undefined) return undefined;
   const query = new URLSearchParams({ ...car, ...Object.fromEntries(found), q: text });
-  const [year] = years;
-  if (year !== undefined) for (const name of ['year_from', 'year_to']) query.set(name, year);
+  const [from, to = from] = years.sort();
+  if (from !== undefined && to !== undefined) {
+    query.set('year_from', from);
+    query.set('year_to', to);
+  }
   return query.toString();
+}
+
+/** Models whose names begin with a text, each with the make that stands before it or all that have it. */
+function modelsFrom(
+  text: string,
+  { makes, models }: Names,
+): { readonly make: string; readonly model: string }[] {
+  const wanted = plain(text);
+  return makes.flatMap((make) =>
+    (models.get(make.toLowerCase()) ?? [])
+      .filter((model) => [plain(model), plain(`${make} ${model}`)].some((name) => name.startsWith(wanted)))
+      .map((model) => ({ make, model })),
+  );
 }
 
 /** A make and model in a text: names as they are before names that are alike, so that Camry is no mistyped Chery. */

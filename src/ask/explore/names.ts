@@ -74,7 +74,8 @@ export const plain = (name: string): string => name.toLowerCase().replaceAll(/[\
 
 /**
  * The name that is meant: the same but for case, spaces and hyphens, else the nearest with the same first letter that a typing
- * error makes; undefined if there is none.
+ * error makes; undefined if there is none. A name with a digit is a code, of which another digit or letter makes another car, and
+ * a typing error is no word more or less.
  */
 export function meantName(given: string, names: readonly string[]): string | undefined {
   const text = plain(given);
@@ -83,11 +84,14 @@ export function meantName(given: string, names: readonly string[]): string | und
     names.find((name) => name.toLowerCase() === given.trim().toLowerCase()) ??
     names.find((name) => plain(name) === text);
   if (same !== undefined) return same;
+  if (/\d/.test(text)) return undefined;
   let most: number = TYPOS[Math.min(text.length, TYPOS.length - 1)] ?? 0;
   let found: string | undefined;
   for (const name of names) {
     const other = plain(name);
-    const edits = other.startsWith(text.charAt(0)) ? distance(text, other) : Number.POSITIVE_INFINITY;
+    const isLike =
+      other.startsWith(text.charAt(0)) && !/\d/.test(other) && Math.abs(other.length - text.length) < 2;
+    const edits = isLike ? distance(text, other) : Number.POSITIVE_INFINITY;
     if (edits > most || (found !== undefined && edits === most)) continue;
     [found, most] = [name, edits];
   }

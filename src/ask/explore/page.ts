@@ -104,9 +104,17 @@ ${
   finds &&
   html`<header class="top"><form action="/find" role="search"><a class="home" href="/">lotlake</a><label class="hidden" for="q">VIN, lot number, make, model, year</label><input id="q" name="q" type="search" maxlength="100" placeholder="VIN, lot number, make, model, year" autocomplete="off"><button>Find</button></form></header>`
 }
-<nav class="menu" aria-label="Pages"><ul>${items}</ul><span class="snapshot" title="${stamp && `Snapshot ${stamp}`}">${day && `Data of ${day}`}</span></nav>
+<nav class="menu" aria-label="Pages"><ul>${items}</ul><span class="snapshot" title="${stamp && `Snapshot ${stamp}`}">${day && `Data of ${day}${root === '/' ? ageOf(day) : ''}`}</span></nav>
 <main id="main" tabindex="-1">
 `;
+}
+
+const DAY = 86_400_000;
+
+/** The age of the data where a night is missing. */
+function ageOf(day: string): string {
+  const days = Math.floor((Date.now() - Date.parse(day)) / DAY);
+  return days > 1 ? `, ${days} days old` : '';
 }
 
 /** An error as a part of a page. Its hint says what to do. */

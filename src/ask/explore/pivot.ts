@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, literal, rows } from '../../base/duck/session.js';
 import type { CatalogTable } from '../../core/model/dictionary.js';
-import { readQuery } from '../../core/model/read-only.js';
+import { readQuery, refused } from '../../core/model/read-only.js';
 import { type Html, html } from '../docs/html.js';
 import { rowsLink } from './page.js';
 import { resultOf } from './result.js';
@@ -46,7 +46,8 @@ async function pivotSql(connection: DuckDBConnection, table: PivotTable, pivot: 
   const where = pivot.where?.trim() ? `\nwhere ${pivot.where.trim()}` : '';
   const by = [column(pivot.by), column(pivot.by2)].filter((name) => name !== undefined);
   const across = column(pivot.across);
-  if (by.length === 0 && across === undefined) return `select *\n${from}${where}\nlimit 100`;
+  const isOfAll = by.length === 0 && across === undefined;
+  if (isOfAll && pivot.of === undefined) return `select *\n${from}${where}\nlimit 100`;
   const measure = measureOf(pivot.measure, column(pivot.of));
   const filtered =
     across === undefined ? [] : await topValues(connection, `select ${across} as value ${from}${where}`);
@@ -62,7 +63,8 @@ async function pivotSql(connection: DuckDBConnection, table: PivotTable, pivot: 
 
 function measureOf(measure: string | undefined, of: string | undefined): string {
   const name = MEASURES.find((each) => each === measure) ?? 'count';
-  if (of === undefined) return 'count(*)';
+  if (of === undefined && name === 'count') return 'count(*)';
+  if (of === undefined) throw refused(`${name} of what? choose a column`);
   return name === 'count distinct' ? `count(distinct ${of})` : `${name}(${of})`;
 }
 

@@ -61,13 +61,12 @@ function tableOf(columns: Columns, rows: readonly (readonly unknown[])[]): Html 
   );
 }
 
-/** Ids and years are no amounts, and have no separators. */
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 4 });
+const small = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 });
+
+/** Ids and years are no amounts, and have no separators. A number below 1 has six digits, any other four decimals. */
 const numberText = (value: number, name: string): string =>
-  /(^|_)(id|year)$/.test(name)
-    ? String(value)
-    : Number.isInteger(value)
-      ? count(value)
-      : count(Number(value.toPrecision(6)));
+  /(^|_)(id|year)$/.test(name) ? String(value) : (Math.abs(value) < 1 ? small : whole).format(value);
 
 /** Lines of a chart, and their marks: those of the sources, and the mark of any other. */
 const LINES = 4;
@@ -79,8 +78,11 @@ function chartOf(columns: Columns, rows: readonly (readonly unknown[])[]): Html 
   const numbers = columns.flatMap(({ type, name }, i) =>
     i > 0 && NUMBER.test(type) && !/(^|_)id$/.test(name) ? [i] : [],
   );
-  const [y = -1] = columns.at(-1)?.name === 'all' ? [columns.length - 1] : numbers;
+  const isPivot = ['all', 'value'].includes(columns.at(-1)?.name ?? '');
+  const [y = -1] = isPivot ? [columns.length - 1] : numbers;
   if (first === undefined || y < 0 || rows.length < 2 || NUMBER.test(first.type)) return undefined;
+  // A bar or a point for each name.
+  if (new Set(rows.map(([name]) => String(name))).size < rows.length) return undefined;
   const title = `${columns[y]?.name} by ${first.name}`;
   const format = (value: number): string => count(value);
   if (/^(DATE|TIMESTAMP)/.test(first.type)) {

@@ -155,7 +155,14 @@ async function makePage({ connection }: Shown, make: string, models: readonly Ro
     title: make,
     place: 'makes.html',
     first: html`<h1>${make}</h1>${await makeParts(connection, make)}<section><header><h2>Models</h2></header>${grid(
-      ['Model', '>On offer', '>Next seven days', '>Stand out', '>Median estimate', '>Half sold by day'],
+      [
+        'Model',
+        '>On offer',
+        '>Next seven days',
+        '>Stand out',
+        '>Median estimate at auction',
+        '>Half sold by day',
+      ],
       models.map((row) => [
         row.model_name === null ? 'not given' : String(row.model_name),
         ...[row.lots, row.soon, row.stands_out].map(count),

@@ -82,6 +82,7 @@ async function* restOf(shown: Served, table: CatalogTable, pivot: Pivot): AsyncG
   const { connection, catalog } = shown;
   const { name, columns, rows } = table;
   yield observedNote(table, pivot);
+  yield currencyNote(table, pivot);
   yield* partsOf(shown.run({ kind: 'pivot', table: { name, columns, rows }, pivot }));
   const hasFacts = pivot.facts !== undefined;
   const facts = hasFacts ? await columnFacts(connection, table) : undefined;
@@ -141,7 +142,7 @@ async function* restOf(shown: Served, table: CatalogTable, pivot: Pivot): AsyncG
 
 /** Says of a pivot over attempts that it counts those that were not observed, which other pages leave out. */
 function observedNote({ columns }: CatalogTable, { by, by2, across, where = '', ...others }: Pivot): Html {
-  const isPivot = by !== undefined || across !== undefined;
+  const isPivot = (by !== undefined || across !== undefined) && others.of === undefined;
   const asked = [by, by2, across, where].join(' ');
   if (!isPivot || asked.includes('is_observed') || columns.every(({ name }) => name !== 'is_observed'))
     return html``;
@@ -150,6 +151,14 @@ function observedNote({ columns }: CatalogTable, { by, by2, across, where = '', 
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
   return html`<p class="note">All attempts count here. Of auctions that were not observed the sold lots are missing, so that shares of them mislead: <a href="?${query}">only the observed ones</a>, as on other pages.</p>`;
+}
+
+/** Says of a pivot of amounts that it takes those of all currencies as one. */
+function currencyNote({ columns }: CatalogTable, { by, by2, across, where = '', of }: Pivot): Html {
+  const isAmount = columns.some(({ name, unit }) => name === of && unit?.includes('currency') === true);
+  const hasCurrency = columns.some(({ name }) => name === 'currency');
+  if (!isAmount || !hasCurrency || [by, by2, across, where].join(' ').includes('currency')) return html``;
+  return html`<p class="note">Amounts of all currencies count as one here, also those whose currency is not known: choose “and by” currency, or where currency = 'USD'.</p>`;
 }
 
 function tableFacts(

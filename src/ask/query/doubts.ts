@@ -1,6 +1,13 @@
 import { count, printable } from '../../base/config/printable.js';
 import type { Value } from './value.js';
 
+/** Why a reading does not count whose status says nothing against it. */
+const UNUSED: Readonly<Record<string, string>> = {
+  'actual unusable': 'it is missing, out of range, or its unit is not certain',
+  'unknown unusable': 'it is missing, out of range, or its unit is not certain',
+  implausible: 'it is too low for the age of the car',
+};
+
 /** What a reader must know of a car before he believes its estimate: what its VIN contradicts, and what its odometer read. */
 export function doubtsOf({ vin, year_origin, odometer, rollbacks }: Value): string[] {
   const says: Readonly<Record<string, string | false>> = {
@@ -15,7 +22,8 @@ export function doubtsOf({ vin, year_origin, odometer, rollbacks }: Value): stri
   const isUnused = odometer !== null && odometer !== 'usable' && odometer !== 'year unknown';
   const said = [
     reason !== '' && (says[reason] ?? `the VIN cannot be read: ${words(reason)}`),
-    isUnused && `the odometer does not count: ${words(odometer.replace(/ unusable$/, ''))}`,
+    isUnused &&
+      `the odometer does not count: ${UNUSED[odometer] ?? words(odometer.replace(/ unusable$/, ''))}`,
     ...rollbacks.map(
       ({ read_on, km, highest_km }) =>
         `odometer rolled back: ${count(km)} km on ${printable(read_on)}, after ${count(highest_km)} km`,

@@ -22,7 +22,10 @@ function mainCurrency(rows: readonly Row[]): string {
   return [...lots].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? '';
 }
 
-/** Whether a lot passes the filters; an empty one passes all, and one whose amount is none passes none. */
+/** Whether a text is no amount, so that it is no filter. */
+const isNoAmount = (text: string): boolean => text === '' || Number.isNaN(numberIn(text));
+
+/** Whether a lot passes the filters; an empty one passes all. */
 function passes(row: Row, given: FormData, currency: string): boolean {
   const asked = (name: string): string =>
     String(given.get(name) ?? '')
@@ -34,7 +37,7 @@ function passes(row: Row, given: FormData, currency: string): boolean {
   const price =
     buyNow !== null && buyNow > (number(row.bid) ?? 0) ? Math.min(buyNow, likely ?? buyNow) : likely;
   const isOf = (name: string, holds: (amount: number) => boolean): boolean =>
-    asked(name) === '' || (row.currency === currency && holds(Number(numberIn(asked(name)))));
+    isNoAmount(asked(name)) || (row.currency === currency && holds(Number(numberIn(asked(name)))));
   return (
     text(row.manufacturer_name).startsWith(asked('make')) &&
     text(row.model_name).includes(asked('model')) &&
@@ -67,9 +70,14 @@ const HEADS = [
   'Damage',
   'Title',
   'Place',
+  'Source',
 ];
 
 const EMPTY = '–';
+
+/** A place with capital letters. */
+const titled = (value: Row[string]): string =>
+  String(value ?? '').replaceAll(/\b\p{L}/gu, (letter) => letter.toUpperCase());
 
 const cellsOf = (row: Row): string[] => [
   [row.year, row.manufacturer_name, row.model_name].filter((part) => part != null).join(' '),
@@ -81,7 +89,8 @@ const cellsOf = (row: Row): string[] => [
   typeof row.sell_probability === 'number' ? `${Math.round(row.sell_probability * 100)}%` : EMPTY,
   typeof row.odometer_km === 'number' ? row.odometer_km.toLocaleString('en') : EMPTY,
   ...[row.damage_main_group, row.title_brand].map((value) => String(value ?? EMPTY).replaceAll('_', ' ')),
-  [row.city_name, row.state_code].filter((part) => part != null).join(', '),
+  [titled(row.city_name), row.state_code].filter((part) => part != null && part !== '').join(', '),
+  String(row.domain_name ?? EMPTY).replace(/_com$/, '.com'),
 ];
 
 /** Texts of the feed become text nodes. */
@@ -128,7 +137,10 @@ async function begin(): Promise<void> {
   const show = (): void => {
     const given = new FormData(form);
     const found = sorted.filter((row) => passes(row, given, currency));
-    tally.textContent = `${found.length.toLocaleString('en')} of ${rows.length.toLocaleString('en')} lots${found.length > SHOWN ? `, the first ${SHOWN}` : ''}, those that stand out most first`;
+    const wrong = ['price', 'estimate']
+      .map((name) => String(given.get(name) ?? '').trim())
+      .filter((text) => text !== '' && isNoAmount(text));
+    tally.textContent = `${wrong.map((text) => `“${text}” is no amount and is left out. `).join('')}${found.length.toLocaleString('en')} of ${rows.length.toLocaleString('en')} lots${found.length > SHOWN ? `, the first ${SHOWN}` : ''}, those that stand out most first`;
     list.replaceChildren(tableOf(found.slice(0, SHOWN)));
   };
   form.addEventListener('input', show);

@@ -116,7 +116,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       low_50: inItsCurrency(row.low_50),
       high_50: inItsCurrency(row.high_50),
       high_80: inItsCurrency(row.high_80),
-      weak,
+      weak: inItsCurrency(weak),
       prices_above:
         weak === null && isOpen && row.prices_below !== null ? 1 - Number(row.prices_below) : null,
       stands_out: weak === null ? unusual(row, asked === null ? null : Number(asked), bid) : null,
