@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportPages } from '../../src/ask/explore/static.js';
-import { readLake } from '../../src/ask/query/open-lake.js';
+import { type OpenLake, openSnapshot } from '../../src/ask/query/open-lake.js';
 import { rows } from '../../src/base/duck/session.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
 import type { Element } from '../report/lake.js';
@@ -18,20 +18,23 @@ const folder = temporaryFolder();
 /** A lake that exists already, to look at a test again. */
 const output = process.env.LOTLAKE_WIDE ?? folder.path;
 let explore: Opened;
+let opened: OpenLake;
 
 beforeAll(async () => {
   if (!existsSync(join(output, 'lake'))) await wideNights(output, { vehicles: 12_000, nights: 10 });
   explore = await openExplore(output);
+  opened = await openSnapshot(configFor('http://127.0.0.1:9/api', output, { memory: '2GB' }), {});
+  await opened.session.connection.run(`create table offered as ${OFFERED}`);
 }, 900_000);
 afterAll(async () => {
+  opened?.close();
   await explore?.close();
   folder.remove();
 });
 
 type Figures = Readonly<Record<string, unknown>>;
 
-const lake = (sql: string): Promise<Figures[]> =>
-  readLake(configFor('http://127.0.0.1:9/api', output), {}, ({ session }) => rows(session.connection, sql));
+const lake = (sql: string): Promise<Figures[]> => rows(opened.session.connection, sql);
 
 const pageOf = async (path: string): Promise<Element> =>
   parseHTML(await explore.text(path)).document as unknown as Element;
@@ -142,7 +145,7 @@ describe('lists', () => {
     'of %s have the lots that they should, with their figures',
     async (query, where, order) => {
       const expected = await lake(`
-      with offered as (${OFFERED}), judged as (
+      with judged as (
         select *, if(est is not null and interval_reason is null and not is_unreliable and not set_back
             and prices_below is not null and asked > coalesce(nullif(bid, 0), 0), 1 - prices_below, null) as above,
           est is not null and interval_reason is null and not is_unreliable and not set_back
@@ -202,7 +205,7 @@ describe('lists', () => {
 describe('the page of a car', () => {
   it('has the estimates, lots, events and comparables that the lake has', async () => {
     const cars = await lake(`
-      with offered as (${OFFERED}), kinds as (
+      with kinds as (
         select vehicle_id, 'set back' as kind from offered where set_back
         union all select vehicle_id, 'no currency' from offered where not is_currency_known
         union all select vehicle_id, 'asking' from offered where market = 'asking'
@@ -239,8 +242,7 @@ describe('the page of a car', () => {
         ]),
       );
       const [estimate, ...others] = await lake(`
-        with offered as (${OFFERED})
-        select e.*, if(e.market = 'asking' or not e.is_offered, e.price, e.buy_now) as asked, o.lot_id is not null as is_open
+                select e.*, if(e.market = 'asking' or not e.is_offered, e.price, e.buy_now) as asked, o.lot_id is not null as is_open
         from price_estimates e left join offered o on o.lot_id = e.lot_id where e.vehicle_id = ${id}
         order by is_open desc, o.auction nulls last, if(is_open, null, e.priced_at) desc nulls last, e.lot_id limit 20`);
       const part = document.querySelector('#estimate');
@@ -313,12 +315,11 @@ describe('Compare', () => {
 
   it.each(['Toyota', 'Kia', 'Ford', 'Hyundai', 'BMW', 'Honda'])('has the figures of %s', async (make) => {
     const figures = await columnOf(`kind=make&of=${make}`);
-    const [offer] = await lake(`with offered as (${OFFERED}) select count(*) as lots,
+    const [offer] = await lake(`select count(*) as lots,
       count(*) filter (where auction <= (select as_of from dim_settings) + interval 7 day) as soon from offered where make = '${make}'`);
     expect(figures.get('On offer')).toBe(whole(offer?.lots));
     expect(figures.get('Auctions of the next seven days')).toBe(whole(offer?.soon));
-    const estimates =
-      await lake(`with offered as (${OFFERED}) select market, cur, median(est) as middle, count(*) as n from offered
+    const estimates = await lake(`select market, cur, median(est) as middle, count(*) as n from offered
       where make = '${make}' and est is not null group by all`);
     for (const { market, cur, middle, n } of estimates.filter((each) => Number(each.n) >= 5)) {
       const name = `Median estimate, ${market === 'asking' ? 'asking prices' : 'at auction'}`;
@@ -512,8 +513,7 @@ describe('runs, report and files', () => {
     try {
       const config = configFor('http://127.0.0.1:9/api', output);
       await exportPages(config, join(own.path, 'site'));
-      const expected =
-        await lake(`with offered as (${OFFERED}) select count(*) as lots, sum(est) as est, count(cur) as cur from offered
+      const expected = await lake(`select count(*) as lots, sum(est) as est, count(cur) as cur from offered
         where auction between (select as_of from dim_settings) and (select as_of from dim_settings) + interval 7 day`);
       const index = parseHTML(readFileSync(join(own.path, 'site', 'index.html'), 'utf8'))
         .document as unknown as Element;
@@ -522,7 +522,7 @@ describe('runs, report and files', () => {
         .document as unknown as Element;
       const first = tableOf(makes.querySelector('table'))[0] ?? {};
       const [most] = await lake(
-        `with offered as (${OFFERED}) select make, count(*) as lots from offered where make is not null group by make order by lots desc, make limit 1`,
+        `select make, count(*) as lots from offered where make is not null group by make order by lots desc, make limit 1`,
       );
       expect([first.Make, first['On offer']]).toEqual([known(most?.make), whole(most?.lots)]);
     } finally {

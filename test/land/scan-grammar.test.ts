@@ -122,6 +122,8 @@ describe('the scanner and JSON.parse', () => {
         if (change.kind === 'remove') bytes.splice(at, 1);
         if (change.kind === 'swap') bytes.splice(at, 2, ...bytes.slice(at, at + 2).reverse());
         const body = Buffer.from(bytes);
+        // A page whose first member is named by a number is a list in the form of an object.
+        fc.pre(!/^\s*\{\s*"\d+"/.test(body.toString()));
         const expected = parsed(new TextDecoder('utf-8', { ignoreBOM: true }).decode(body));
         const failure = failureOf(cut(body, [size]));
         if (expected === undefined) {

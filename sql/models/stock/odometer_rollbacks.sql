@@ -52,13 +52,13 @@ neighbours as (
     select
         *,
         last_value(day_km) over (
-            partition by vehicle_id order by read_day range between unbounded preceding and 1 preceding
+            partition by vehicle_id order by read_day nulls last range between unbounded preceding and 1 preceding
         ) as km_before,
         last_value(read_day) over (
-            partition by vehicle_id order by read_day range between unbounded preceding and 1 preceding
+            partition by vehicle_id order by read_day nulls last range between unbounded preceding and 1 preceding
         ) as day_before,
         first_value(day_km) over (
-            partition by vehicle_id order by read_day range between 1 following and unbounded following
+            partition by vehicle_id order by read_day nulls last range between 1 following and unbounded following
         ) as km_after
     from by_day
 ),
@@ -76,7 +76,7 @@ floors as (
     select
         *,
         max(case when not is_other_unit and not is_leap then day_km end) over (
-            partition by vehicle_id order by read_day range between unbounded preceding and 1 preceding
+            partition by vehicle_id order by read_day nulls last range between unbounded preceding and 1 preceding
         ) as highest_km
     from judged
 )

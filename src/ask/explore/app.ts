@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import type { Config } from '../../base/config/config.js';
 import { byName } from '../../base/config/json.js';
@@ -44,7 +43,11 @@ export function appOf(
 ): Hono {
   const app = new Hono();
   app.use(guarded);
-  app.use(bodyLimit({ maxSize: MOST_BYTES }));
+  app.use((c, next) => {
+    const { 'content-length': bytes } = c.req.header();
+    if (c.req.method !== 'POST' || Number(bytes) <= MOST_BYTES) return next();
+    throw new HTTPException(bytes === undefined ? 411 : 413, { message: 'a form is at most 1 MB' });
+  });
   // DuckDB ends a statement at a NUL character, and no text that is asked for has one.
   app.use((c, next) => {
     if (c.req.url.includes('%00'))
