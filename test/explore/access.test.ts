@@ -262,3 +262,15 @@ it('answers a hundred malformed requests, and the next good one', async () => {
   expect((await explore.send('/sql', { name: 'big', sql: 'x'.repeat(1_300_000) })).status).toBe(413);
   expect((await explore.get('/')).status).toBe(200);
 });
+
+it('takes a query as long as its field as it is, and no address for another thing', async () => {
+  const q = `select 42 as answer -- ${'한'.repeat(99_000)}`;
+  const page = await explore.text(`/sql?${new URLSearchParams({ q })}`);
+  expect(page).toContain('<th scope="row" class="number">42');
+  const turned = "select 'a\u202e<b>\u200fc' as x\n";
+  const editor = await explore.text(`/sql?${new URLSearchParams({ q: turned })}`);
+  const [, field = ''] = /<textarea[^>]*>(.*?)<\/textarea>/s.exec(editor) ?? [];
+  expect(field.replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))).toBe(turned);
+  for (const name of ['__proto__', 'constructor', 'toString', '..%2freport.css'])
+    expect(await statusOf(`/assets/${name}`, { cookie: explore.cookie }), name).toBe(404);
+});

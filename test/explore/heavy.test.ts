@@ -170,6 +170,8 @@ describe.skipIf(!existsSync('/proc/self/task'))('a server under heavy work', () 
       for (const after of [1, 10, 400]) await leaving((signal) => get(sql(query), signal), after);
     for (let i = 0; i < 100; i++)
       void leaving((signal) => get(file(ENDLESS, i % 2 === 0 ? 'csv' : 'parquet'), signal), i);
+    const [car] = [...(await (await get('/')).text()).matchAll(/\/car\/\d+/g)].map(([found]) => found);
+    for (let i = 0; i < 500; i++) void leaving((signal) => get(car ?? '', signal), 5 + (i % 40));
     await pause(1500);
     expect(await timed(get('/'))).toBeLessThan(1000);
     const before = heldBy(pid);

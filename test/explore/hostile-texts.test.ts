@@ -9,7 +9,7 @@ const clock = new Date('2026-11-20T04:00:00Z');
 
 it('texts of the feed with markup are text on every page', async () => {
   const other = temporaryFolder();
-  const markup = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
+  const markup = `\u202e\u0007\u2066<script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
   /** Puts markup behind every text of a record that is a name and no date, number, key or address. */
   const spoil = (value: unknown, key = ''): unknown => {
     if (Array.isArray(value)) return value.map((each) => spoil(each, key));
@@ -51,6 +51,10 @@ it('texts of the feed with markup are text on every page', async () => {
     const all = pages.join('\n');
     expect(all).toContain('&lt;script&gt;alert(1)');
     expect(all).not.toMatch(/<script>alert|<img src=x/);
+    // Nothing turns the text around it, but in the field of the reader's own query.
+    expect(all.replaceAll(/<textarea.*?<\/textarea>/gs, '')).not.toMatch(
+      /[\u0007\u202a-\u202e\u2066-\u2069]/,
+    );
   } finally {
     await spoilt.close();
     other.remove();

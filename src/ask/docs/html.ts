@@ -11,6 +11,14 @@ export type Html = ReturnType<typeof markup>;
 export const html = (parts: TemplateStringsArray, ...values: unknown[]): Html =>
   markup(parts, ...values.map(calmed));
 
+/** A text in a field of a form, which is sent back as it came: its characters are written as references. */
+export const exactly = (text: string): Html =>
+  raw(
+    [...text.replaceAll('\r\n', '\n')]
+      .map((letter) => (/[\w\s.,;:()*=/-]/.test(letter) ? letter : `&#${letter.codePointAt(0)};`))
+      .join(''),
+  );
+
 const calmed = (value: unknown): unknown => {
   if (typeof value === 'string') return withoutActing(value);
   return Array.isArray(value) ? value.map(calmed) : value;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type Html, html, raw } from '../docs/html.js';
+import { exactly, type Html, html, raw } from '../docs/html.js';
 import type { Page } from './page.js';
 import type { Served } from './shown.js';
 import { partsOf } from './stream.js';
@@ -25,7 +25,7 @@ export function sqlPage(shown: Served, given: string, folder: string | undefined
     nonce,
     first: html`<h1>SQL</h1>
 <form id="query" action="/sql"><label class="hidden" for="sql">Query</label>
-<textarea id="sql" name="q" rows="8" spellcheck="false" maxlength="100000">${given}</textarea>
+<textarea id="sql" name="q" rows="8" spellcheck="false" maxlength="100000">${exactly(given)}</textarea>
 <p class="tools"><button class="main">Run</button> <button type="button" id="cancel" hidden>Cancel</button> <span class="note">Ctrl-Enter runs it. Queries only read, and see the tables and marts of the snapshot.</span></p></form>
 ${savedPart(saved, folder)}`,
     rest: given.trim() === '' ? noResult() : result(shown, given),
