@@ -5,8 +5,9 @@ with archived_alone as (
         cast(max(archived_lots.domain_id) as bigint) as domain_id,
         max(trim(archived_lots.lot)) as lot
     from archived_lots
-    left join lots on lots.lot_id = archived_lots.lot_id
-    where lots.lot_id is null and archived_lots.vehicle_id is not null
+    -- asked so, one vehicle reads little of lots
+    where archived_lots.vehicle_id is not null
+        and not exists (select 1 from lots where lots.lot_id = archived_lots.lot_id)
     group by all
 )
 select

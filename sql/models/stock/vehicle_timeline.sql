@@ -62,7 +62,9 @@ statements as (
         lots.domain_id,
         trim(lots.lot) as lot,
         lot_groups.currency,
-        odometer_readings.odometer_km as reading_km,
+        (
+            select max(odometer_readings.odometer_km) from odometer_readings where odometer_readings.lot_id = lots.lot_id
+        ) as reading_km,
         fields.field,
         case fields.field
             when 'bid' then coalesce(lots.bid_updated_at, lots.first_seen_at)
@@ -85,7 +87,6 @@ statements as (
         end as description
     from lots
     inner join lot_groups on lot_groups.lot_id = lots.lot_id
-    left join odometer_readings on odometer_readings.lot_id = lots.lot_id
     cross join (
         values ('bid'), ('buy_now'), ('seller_reserve_price'), ('odometer_km'), ('archived')
     ) as fields (field)

@@ -74,6 +74,8 @@ export async function openSnapshot(
     const folders = [opened.temp, ...(into === undefined ? [] : [into])].map((folder) => `${folder}/`);
     // Several threads would write their rows in any order, even if insertion order is preserved.
     if (into !== undefined) await connection.run('set threads = 1');
+    // The files of a snapshot do not change, and many statements read them.
+    await connection.run('set global parquet_metadata_cache = true');
     await confine(connection, reached, folders);
     await createFunctions(connection, 'values');
     if (wanted.has(SETTINGS)) await createFunctions(connection, 'enough');
