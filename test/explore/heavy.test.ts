@@ -164,6 +164,19 @@ describe.skipIf(!existsSync('/proc/self/task'))('a server under heavy work', () 
     expect(readdirSync(temp.path)).toEqual([]);
   }, 120_000);
 
+  it('ends within two seconds of Ctrl-C while it opens', async () => {
+    for (const after of [150, 300, 450, 600, 750]) {
+      const child = spawn(process.execPath, [CLI, 'explore', '--output', folder.path, '--json'], {
+        cwd: folder.path,
+        env: { ...process.env, TMPDIR: temp.path },
+      });
+      started.push(child);
+      await pause(after);
+      expect(await interrupt(child), String(after)).toBeLessThan(2000);
+    }
+    expect(readdirSync(temp.path)).toEqual([]);
+  }, 60_000);
+
   it('has ended what a reader left, at any moment', async () => {
     const { child, get, pid } = await start();
     for (const query of [ENDLESS, NESTED, ...HEAVY.slice(2, 8)])

@@ -15,14 +15,16 @@ export interface ExploreOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly folders: Folders;
+  /** Ends the opening of the snapshot, which takes some seconds for a large lake. */
+  readonly signal?: AbortSignal;
 }
 
 /**
  * Serves the published snapshot on 127.0.0.1, and follows `current` as it moves. Nothing of the lake is written. Throws
  * QUERY_NO_SNAPSHOT if nothing is published, and the error of the system if the port cannot be used.
  */
-export async function startExplore({ config, port, folders }: ExploreOptions) {
-  const follower = await followCurrent(config);
+export async function startExplore({ config, port, folders, signal }: ExploreOptions) {
+  const follower = await followCurrent(config, signal);
   const open = endings();
   const [token, name] = [newToken(), newName()];
   let host = name;

@@ -56,11 +56,21 @@ interface Held {
   readers: number;
 }
 
-/** Opens the published snapshot. Throws QUERY_NO_SNAPSHOT if there is none, and QUERY_NO_TABLE if it is too old. */
-export async function followCurrent(config: Config): Promise<Follower> {
+/**
+ * Opens the published snapshot. Throws QUERY_NO_SNAPSHOT if there is none, QUERY_NO_TABLE if it is too old, and the reason of
+ * the signal, which ends the opening.
+ */
+export async function followCurrent(config: Config, signal?: AbortSignal): Promise<Follower> {
   const layout = layoutOf(config.output);
+  const closing = new AbortController();
+  const leave = (): void => closing.abort(signal?.reason);
+  signal?.addEventListener('abort', leave, { once: true });
+  if (signal?.aborted === true) leave();
   const hold = async (): Promise<Held> => {
-    const opened = await open({ ...config, memory: ownMemory(config) });
+    const own = { ...config, memory: ownMemory(config) };
+    const opened = await open(own, { signal: closing.signal }).catch((error: unknown) => {
+      throw closing.signal.aborted ? closing.signal.reason : error;
+    });
     return {
       opened,
       desks: openDesks(config, { snapshot: opened.id, database: opened.database, temp: opened.lake.temp }),
@@ -129,6 +139,7 @@ export async function followCurrent(config: Config): Promise<Follower> {
       }
     },
     async close() {
+      closing.abort();
       await opening;
       end(held);
     },
@@ -158,7 +169,7 @@ export async function openShown(config: Config, into: string): Promise<Shown> {
   return { ...opened, connection: opened.lake.session.connection };
 }
 
-async function open(config: Config, reading: Pick<Reading, 'into'> = {}): Promise<Opened> {
+async function open(config: Config, reading: Pick<Reading, 'into' | 'signal'>): Promise<Opened> {
   const lake = await openSnapshot(config, reading);
   const { connection } = lake.session;
   try {

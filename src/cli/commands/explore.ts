@@ -36,6 +36,7 @@ export const explore = command({
       config,
       port: wholeNumber('--port', port ?? '0', 0, 65_535),
       folders,
+      signal: effects.signal,
     });
     print({ url: server.url }, () => [
       `Open ${server.url}`,
