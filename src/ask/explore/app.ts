@@ -33,6 +33,14 @@ const ASSETS: Readonly<Record<string, readonly [file: string, type: string]>> = 
 /** Most bytes of a form or an address: a query of 100,000 characters, as a browser writes it. */
 export const MOST_BYTES = 1_000_000;
 
+/** How a request is answered. */
+interface Answering {
+  /** What is said if there is no such thing. */
+  readonly missing?: string;
+  /** Whether the page takes long. */
+  readonly isSlow?: boolean;
+}
+
 /** The pages of the server. Each request reads one snapshot from its begin to its end, and ends with its reader. */
 export function appOf(
   follower: Follower,
@@ -85,13 +93,13 @@ export function appOf(
   const stream = async (
     c: Context,
     make: (shown: Served, ending: Ending) => Promise<AsyncIterable<string | Uint8Array> | undefined>,
-    missing = '',
+    { missing = '', isSlow = false }: Answering = {},
   ): Promise<Response> => {
     const ending = open.begin(c);
     let leave = ending.end;
     let isSending = false;
     try {
-      const { shown, release } = await follower.take(ending.signal);
+      const { shown, release } = await follower.take(ending.signal, isSlow);
       leave = () => {
         release();
         ending.end();
@@ -110,7 +118,7 @@ export function appOf(
   const page = (
     c: Context,
     make: (shown: Served) => Promise<Page | undefined> | Page,
-    missing = '',
+    answering: Answering = {},
   ): Promise<Response> =>
     stream(
       c,
@@ -120,7 +128,7 @@ export function appOf(
         c.header('content-type', 'text/html; charset=utf-8');
         return piecesOf(made, shown.id, (error) => reasonOf(error, ending));
       },
-      missing,
+      answering,
     );
   /** Answers with the rows of a query as a file. */
   const download = (
@@ -153,24 +161,21 @@ export function appOf(
   app.get('/car/:id{[0-9]{1,15}}', (c) => {
     const pictures = c.req.query('pictures') === '1';
     protect(c, { pictures });
-    return page(
-      c,
-      (shown) => carPage(shown, Number(c.req.param('id')), pictures),
-      'The lake has no car of this id.',
-    );
+    return page(c, (shown) => carPage(shown, Number(c.req.param('id')), pictures), {
+      missing: 'The lake has no car of this id.',
+      isSlow: true,
+    });
   });
   app.get('/compare', (c) => {
     const { kind, car = '' } = c.req.query();
     const names = (c.req.queries('of') ?? []).map((name) => name.slice(0, 100));
-    return page(c, (shown) => comparePage(shown, kind, names, car.slice(0, 100)));
+    return page(c, (shown) => comparePage(shown, kind, names, car.slice(0, 100)), { isSlow: true });
   });
   app.get('/tables', (c) => page(c, (shown) => tablesPage(shown, (c.req.query('q') ?? '').slice(0, 100))));
   app.get('/:kind{tables|marts}/:file{[a-z0-9_]+\\.html}', (c) =>
-    page(
-      c,
-      (shown) => tablePage(shown, c.req.param('file').replace('.html', ''), c.req.query()),
-      'The snapshot has no such table.',
-    ),
+    page(c, (shown) => tablePage(shown, c.req.param('file').replace('.html', ''), c.req.query()), {
+      missing: 'The snapshot has no such table.',
+    }),
   );
   app.get('/sql', (c) => {
     const nonce = randomBytes(16).toString('base64url');

@@ -40,13 +40,17 @@ export interface Follower {
   /**
    * Takes a snapshot for a request, once it is its turn. It stays open until it is released.
    * @param signal ends the statements and the other processes of the request
+   * @param isSlow whether the page takes long, so that others do not wait for it
    */
-  take(signal: AbortSignal): Promise<{ readonly shown: Served; readonly release: () => void }>;
+  take(
+    signal: AbortSignal,
+    isSlow?: boolean,
+  ): Promise<{ readonly shown: Served; readonly release: () => void }>;
   close(): Promise<void>;
 }
 
-/** Pages whose statements run at once, and requests that wait. DuckDB's calls take a thread of Node each, which has four. */
-const PAGES = 3;
+/** Pages of each kind whose statements run at once, and requests that wait. DuckDB's calls take one of Node's four threads each. */
+const PAGES = 2;
 const WAITING = 500;
 
 /** A snapshot, the number of requests that read it, and its other processes. */
@@ -83,7 +87,7 @@ export async function followCurrent(config: Config, signal?: AbortSignal): Promi
   };
   let held = await hold();
   let opening: Promise<void> | undefined;
-  const turn = turnsOf(PAGES, WAITING);
+  const [quick, slow] = [turnsOf(PAGES, WAITING), turnsOf(PAGES, WAITING)];
   const closeUnread = (old: Held): void => {
     if (old !== held && old.readers === 0) end(old);
   };
@@ -93,7 +97,8 @@ export async function followCurrent(config: Config, signal?: AbortSignal): Promi
     closeUnread(old);
   };
   return {
-    async take(signal) {
+    async take(signal, isSlow = false) {
+      const turn = isSlow ? slow : quick;
       const published = currentSnapshot(layout);
       const isBehind = published !== undefined && basename(published) !== held.opened.id;
       // The one that is open answers until the next one is ready, and goes on answering if that cannot be opened.
