@@ -46,7 +46,8 @@ const found = async (where: string, snapshot?: string): Promise<number[]> => {
   return read.map(({ lot_id }) => Number(lot_id));
 };
 
-const WITHIN = 'sale_date <= (select as_of from dim_settings) + interval 5 day and estimate >= 3000';
+const WITHIN =
+  'sale_date <= (select as_of from dim_settings) + interval 5 day and estimate >= 3000 and is_currency_known';
 
 beforeAll(async () => {
   mkdirSync(models);
