@@ -14,7 +14,7 @@ shares as (
 latest as (
     select *
     from recent
-    where price_index is not null and currency is not null and enough(priced_lots)
+    where price_index is not null and currency is not null and enough(priced_lots) and index_own_weight > 0
     order by sale_month desc, priced_lots desc
     limit 1
 ),
@@ -48,7 +48,7 @@ by_day as (
 )
 select 'Median price, six months (quartiles)' as figure, 'money' as unit, middle as value, low, high, n as based_on, currency from prices
 union all
-select 'Price level of alike lots, ' || strftime(sale_month, '%b %Y') || ' (95%), 100 is the base year', 'tenths', price_index, price_index_low, price_index_high, priced_lots, null from latest
+select 'Price level of alike lots at ' || domain_name || ', ' || strftime(sale_month, '%b %Y') || ' (95%), 100 is the base year', 'tenths', price_index, price_index_low, price_index_high, priced_lots, null from latest
 union all
 select
     'Sold of offered, as far as observed in six months (95%)', 'share', k / n, (k + 1.92) / (n + 3.84) - 1.96 * sqrt(k * (n - k) / n + 0.96) / (n + 3.84),
@@ -59,5 +59,5 @@ union all
 select 'Half sold by day (95%), ' || domain_name, 'days', middle, low, high, n, null from days
 union all
 select * from (
-    select 'Sold by day ' || day || ' (95%), ' || domain_name, 'share', sold, sold_low, sold_high, lots, null from by_day order by day
+    select 'Sold by day ' || day || ', as far as known (95%), ' || domain_name, 'share', sold, sold_low, sold_high, lots, null from by_day order by day
 )

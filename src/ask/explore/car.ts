@@ -157,7 +157,7 @@ function valuePart(id: number, value: Value | undefined, [own, ...others]: reado
       html`<p class="words">The lake has no price or offer of this car, so there is no estimate.</p>`,
     );
   return section('estimate', 'Estimate', value.of.replace(/_com$/, '.com'), [
-    html`${doubtsOf(value).map((text) => html`<p class="alarm">${capital(text)}.</p>`)}${estimateFacts(value, own?.is_open === true && value.market === 'auction')}
+    html`${doubtsOf(value).map((text) => html`<p class="alarm">${capital(text)}.</p>`)}${estimateFacts(value, own?.is_open === true && value.market === 'auction' && value.is_currency_known)}
 ${value.note !== null && html`<p class="note">${value.note}</p>`}
 <div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>${value.market === 'asking' ? 'Cars most like it, at their asking prices' : 'Sales most like it'}</h3>${alike(value)}</div></div>
 ${others.length > 0 && html`<h3>Its other lots</h3>${otherEstimates(others)}`}`,
