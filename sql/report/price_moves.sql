@@ -14,7 +14,7 @@ select
     segment,
     name,
     case
-        when name = 'unknown' then 'Lots whose ' || replace(segment, '_band', '') || ' is not given'
+        when name = 'unknown' then 'Lots whose ' || replace(replace(segment, '_band', ''), '_', ' ') || ' is not given'
         when segment = 'age_band' then 'Lots of cars of ' || name || ' years'
         else regexp_replace(name, '_com$', '.com') || ' lots'
     end as lots,

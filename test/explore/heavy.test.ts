@@ -223,13 +223,13 @@ describe.skipIf(!existsSync('/proc/self/task'))('a server under heavy work', () 
     const { child, get } = await start();
     for (const query of [
       "select repeat('x', 1000000) as x from range(100000)",
-      HEAVY[5] ?? '',
-      HEAVY[6] ?? '',
+      "select repeat('x', 200000000) as x from range(20)",
+      'select list(range) from range(200000000)',
+      'select range(0, 10000000) from range(2000)',
+      "select repeat('x', 5000000)::blob as x from range(400)",
     ]) {
       const page = await (await get(sql(query))).text();
-      expect(page, query).toMatch(
-        /role="alert"><pre>(Out of Memory Error|it needed much more memory)|class="tally"/,
-      );
+      expect(page, query).toMatch(/role="alert"><pre>(Out of Memory Error|it needed much more memory)/);
       expect(await (await get(sql('select 42 as answer'))).text()).toContain(
         '<th scope="row" class="number">42',
       );

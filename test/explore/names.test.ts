@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { searchIn } from '../../src/ask/explore/filters.js';
 import { makeIn, searchOf } from '../../src/ask/explore/find.js';
 import type { Names } from '../../src/ask/explore/names.js';
+import { packageFile } from '../../src/base/config/package-root.js';
 
 const names: Names = {
   makes: ['Toyota', 'Chery', 'Chevrolet', 'Ford', 'Honda', 'Land Rover', 'Lexus', 'Renault', 'Tesla'],
@@ -98,4 +99,25 @@ it.each([
   [{ year_from: '2015', days: '7' }, []],
 ])('%j has the wrong fields %j', (query, wrong) => {
   expect(searchIn(query).wrong).toEqual(wrong);
+});
+
+it('every synonym means a make, damage or title that the seeds know, and is none itself', () => {
+  const seed = (name: string): string[][] =>
+    packageFile(`sql/seeds/${name}.csv`)
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(','));
+  const known: Readonly<Record<string, ReadonlySet<string | undefined>>> = {
+    make: new Set(seed('manufacturer_codes').map(([, make]) => make)),
+    damage: new Set(seed('damage_groups').map((row) => row.at(-1))),
+    title: new Set(seed('title_brands').map(([, brand]) => brand)),
+  };
+  const synonyms = seed('name_synonyms');
+  expect(synonyms.length).toBeGreaterThan(20);
+  for (const [what = '', name = '', means] of synonyms) {
+    expect([...(known[what] ?? [])], `${what} ${name}`).toContain(means);
+    expect(name).toBe(name.toLowerCase());
+    expect([...(known[what] ?? [])], name).not.toContain(name);
+  }
 });

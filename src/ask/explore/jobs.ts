@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, rows } from '../../base/duck/session.js';
 import { failQuery, readQuery } from '../../core/model/read-only.js';
+import { columnFacts } from '../docs/facts.js';
 import { render } from '../query/query.js';
 import { readPage } from '../report/write-report.js';
 import type { JobLake } from './job-lake.js';
@@ -15,6 +16,8 @@ export type Job =
   | { readonly kind: 'result'; readonly sql: string }
   /** The rows of a table, or a pivot of it, as HTML. */
   | { readonly kind: 'pivot'; readonly table: Parameters<typeof pivotOf>[1]; readonly pivot: Pivot }
+  /** Nulls and examples of the columns of a table: entries of {@link columnFacts} as JSON. */
+  | { readonly kind: 'facts'; readonly table: Parameters<typeof columnFacts>[1] }
   /** A query as a file. */
   | { readonly kind: 'file'; readonly sql: string; readonly format: 'csv' | 'parquet' }
   /** {@link QueryColumns} as JSON. It fails if the text does more than read. */
@@ -35,6 +38,7 @@ export async function* runJob(on: JobLake, job: Job): AsyncGenerator<string | Ui
   const { connection, lake, config } = on;
   if (job.kind === 'result') yield String(await resultOf(connection, job.sql));
   else if (job.kind === 'pivot') yield String(await pivotOf(connection, job.table, job.pivot));
+  else if (job.kind === 'facts') yield JSON.stringify([...(await columnFacts(connection, job.table))]);
   else if (job.kind === 'report') yield await readPage(config, LINKS);
   else if (job.kind === 'trial') await tryModel(on, job.files);
   else if (job.kind === 'columns') yield JSON.stringify(await columnsOf(connection, job.sql));

@@ -31,7 +31,10 @@ export interface Shown extends Opened {
 
 /** A snapshot for one request. */
 export interface Served extends Shown {
-  /** Runs what a reader typed, or what takes long, in another process ({@link Desks}). */
+  /**
+   * Runs what a reader typed, or what takes long, in another process ({@link Desks}). The turn of the page ends: it asks its own
+   * connection before.
+   */
   run(job: Job): AsyncGenerator<string | Uint8Array>;
 }
 
@@ -123,11 +126,10 @@ export async function followCurrent(config: Config, signal?: AbortSignal): Promi
           shown: {
             ...mine.opened,
             connection,
-            // The page itself does nothing meanwhile, and others have its turn.
-            async *run(job) {
+            // The statements of the page are done then, and others have its turn.
+            run(job) {
               leaveTurn();
-              yield* mine.desks.run(job, signal);
-              leaveTurn = await turn(signal);
+              return mine.desks.run(job, signal);
             },
           },
           release: () => {

@@ -1,7 +1,7 @@
 import { count, counted } from '../../base/config/printable.js';
 import { allTables } from '../../core/lake/manifest.js';
 import { type CatalogTable, typeName } from '../../core/model/dictionary.js';
-import { columnFacts } from '../docs/facts.js';
+import type { ColumnFacts } from '../docs/facts.js';
 import { type Html, html, pathOf } from '../docs/html.js';
 import { around, endpointsOf, lineageOf, lineageSvg } from '../docs/lineage.js';
 import { layersOf } from '../docs/markdown.js';
@@ -10,7 +10,7 @@ import { grid } from './grid.js';
 import { factsOf, type Page, section } from './page.js';
 import { MEASURES, type Pivot } from './pivot.js';
 import type { Served, Shown } from './shown.js';
-import { partsOf } from './stream.js';
+import { partsOf, textsOf } from './stream.js';
 
 /** The catalogue: all tables and marts, or those of which a name, column or description has a text. */
 export function tablesPage({ catalog }: Shown, wanted: string): Page {
@@ -79,13 +79,16 @@ ${pivotForm(table, pivot)}`,
 }
 
 async function* restOf(shown: Served, table: CatalogTable, pivot: Pivot): AsyncGenerator<Html> {
-  const { connection, catalog } = shown;
-  const { name, columns, rows } = table;
+  const { catalog } = shown;
+  const { name, columns, rows, key } = table;
   yield observedNote(table, pivot);
   yield currencyNote(table, pivot);
   yield* partsOf(shown.run({ kind: 'pivot', table: { name, columns, rows }, pivot }));
   const hasFacts = pivot.facts !== undefined;
-  const facts = hasFacts ? await columnFacts(connection, table) : undefined;
+  const [found] = hasFacts
+    ? await textsOf(shown.run({ kind: 'facts', table: { name, columns, rows, key } }))
+    : [];
+  const facts = found === undefined ? undefined : new Map<string, ColumnFacts>(JSON.parse(found));
   const heads = [
     'Column',
     'Type',

@@ -4,7 +4,8 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 export type Turns = (signal: AbortSignal) => Promise<() => void>;
 
 /**
- * Lets so much work run at once, and so much wait in the order of its asking. Who leaves while he waits is forgotten.
+ * Lets so much work run at once, and so much wait, in the order in which it was asked for. Work whose signal aborts while it waits is
+ * forgotten.
  * @param most work that runs at once
  * @param waiting work that may wait
  */
