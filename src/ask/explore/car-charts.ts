@@ -120,7 +120,7 @@ export function readingsOf(timeline: readonly Row[]): Html {
   );
   const words =
     first === undefined
-      ? `No reading that counts lies more than ${count(TOLERATED)} km below an earlier one (${points.length} readings, ${count(least)} to ${count(most)} km).${isLower ? ' Others are drawn that do not fit together: of these, one does not count, because its source replaced it or it may be in miles.' : ''}`
+      ? `No reading that counts lies more than ${count(TOLERATED)} km below an earlier one (${points.length} readings, ${count(least)} to ${count(most)} km).${isLower ? ' Two readings that are drawn contradict each other. One of them does not count: its source replaced it, or it may be in miles.' : ''}`
       : `Rolled back: ${count(first.odometer_km)} km, after ${count(first.odometer_highest_km)} km before, so by at least ${count(Number(first.odometer_highest_km) - Number(first.odometer_km))} km.${back.length > 1 ? ` ${counted(back.length - 1, 'other reading')} ${back.length === 2 ? 'is' : 'are'} as low.` : ''}`;
   const described = `${points.map(({ text }) => text).join('; ')}.`;
   return html`<p class="${back.length > 0 ? 'alarm' : 'note'}">${words}</p>${draw(

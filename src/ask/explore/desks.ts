@@ -62,7 +62,7 @@ export function openDesks(
       env: { ...process.env, TMPDIR: own, TMP: own, TEMP: own },
       execArgv: [`--max-old-space-size=${Math.floor(BESIDE / 2 / 1e6)}`],
       serialization: 'advanced',
-      // A desk that is ended for its memory says so on its error output, which is no news.
+      // Node writes to the error output when it runs out of memory. The answer to the reader says so.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     all.add(desk);
@@ -115,6 +115,8 @@ export function openDesks(
 /** The next answer of a desk. Throws the reason of the signal, and EXPLORE_ENDED for a desk that ended itself. */
 async function answerOf(desk: ChildProcess, signal: AbortSignal, memory: number): Promise<Answer> {
   signal.throwIfAborted();
+  // It can end between two pieces, while nobody listens.
+  if (desk.exitCode !== null || desk.signalCode !== null) throw endedOf(desk.exitCode, memory);
   const settled = new AbortController();
   const options = { signal: settled.signal };
   const ended = once(desk, 'exit', options).then(([code]) => {
