@@ -14,18 +14,18 @@ with priced as (
         and p.manufacturer_id = $make and p.model_id = $model and p.lot_id is distinct from $lot_id
         and ($vehicle is null or p.vehicle_id is distinct from $vehicle)
 ),
-placed as (
+kinds as (
+    (select * from priced where doubt is null order by distance, priced_at desc, lot_id limit 10)
+    union all
+    (select * from priced where doubt is not null order by distance, priced_at desc, lot_id limit 3)
+),
+nearest as (
     select
         *,
         row_number() over (order by distance, priced_at desc, lot_id) as place,
-        count(*) filter (where doubt is null) over (order by distance, priced_at desc, lot_id rows unbounded preceding) as trusted,
-        row_number() over (partition by doubt is null order by distance, priced_at desc, lot_id) as place_of_its_kind
-    from priced
-),
-nearest as (
-    select *
-    from placed
-    where (doubt is null and trusted <= 10) or (doubt is not null and trusted < 10 and place_of_its_kind <= 3)
+        count(*) filter (where doubt is null) over (order by distance, priced_at desc, lot_id rows unbounded preceding) as trusted
+    from kinds
+    qualify doubt is null or trusted < 10
 )
 select
     p.year,

@@ -6,6 +6,7 @@ import { icebergTables, partitionValuesOf } from '../../src/beyond/iceberg/table
 import { giveIds, hashOf } from '../../src/core/lake/field-ids.js';
 import type { ManifestTable } from '../../src/core/lake/manifest.js';
 import { lakeTables, systemTables } from '../../src/core/lake/tables.js';
+import { readModels } from '../../src/core/model/model-files.js';
 
 let tables: Awaited<ReturnType<typeof allTables>>;
 beforeAll(async () => {
@@ -32,6 +33,21 @@ describe('the tables and marts of a lake', () => {
       expect(new Set(ids).size, table.name).toBe(ids.length);
       expect(Math.min(...ids), table.name).toBeGreaterThan(0);
     }
+  });
+
+  it('have no float in an identifier, whatever the key of a model', () => {
+    const keys = new Map(readModels().map(({ name, key }) => [name, key]));
+    const withFloat: string[] = [];
+    for (const table of tables) {
+      const { fields, 'identifier-field-ids': ids = [] } = schemaOf(
+        { ...table, key: keys.get(table.name) ?? table.key },
+        true,
+      );
+      const types = fields.filter(({ id }) => ids.includes(id)).map(({ type }) => type);
+      expect(types, table.name).not.toContain('double');
+      if (keys.has(table.name) && ids.length === 0) withFloat.push(table.name);
+    }
+    expect(withFloat).toEqual(['odometer_rollbacks']);
   });
 
   it('keep the ids of a lake whose manifest has none', () => {

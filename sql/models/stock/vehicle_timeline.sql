@@ -53,6 +53,9 @@ with evidence_of_lots as (
         null,
         coalesce(nullif(trim(status_name), ''), 'unknown')
     from archived_lots
+    union all
+    select lot_id, 'reading', null, 'odometer_readings', null, null, null, null, odometer_km, null
+    from odometer_readings
 ),
 -- What a lot says now of each field whose changes are events.
 statements as (
@@ -62,9 +65,6 @@ statements as (
         lots.domain_id,
         trim(lots.lot) as lot,
         lot_groups.currency,
-        (
-            select max(odometer_readings.odometer_km) from odometer_readings where odometer_readings.lot_id = lots.lot_id
-        ) as reading_km,
         fields.field,
         case fields.field
             when 'bid' then coalesce(lots.bid_updated_at, lots.first_seen_at)
@@ -99,7 +99,6 @@ lot_rows as (
         evidence_of_lots.lot_id,
         known_lots.lot,
         known_lots.currency,
-        cast(null as double) as reading_km,
         evidence_of_lots.field,
         evidence_of_lots.evidence_table,
         evidence_of_lots.evidence_id,
@@ -121,7 +120,6 @@ lot_rows as (
         lot_id,
         lot,
         currency,
-        reading_km,
         field,
         'lots',
         null,
@@ -143,7 +141,7 @@ lot_rows_in_order as (
         evidence_table = 'lots' as is_statement,
         -- the archive feed says more of an archiving than the lot
         field = 'archived' and bool_or(field = 'archived_feed') over (partition by vehicle_id, lot_id) as is_in_archive_feed,
-        max(reading_km) over (partition by vehicle_id, lot_id, field) as reading_of_lot,
+        max(case when field = 'reading' then amount end) over (partition by vehicle_id, lot_id) as reading_of_lot,
         -- an entry of the price history that decides an attempt is the attempt
         price_id is not null and bool_or(evidence_table = 'sales') over (partition by vehicle_id, lot_id, price_id)
             and evidence_table = 'prices' as is_attempt,
@@ -217,7 +215,7 @@ lot_events as (
     from (select *, is_statement and is_amount and has_changed as is_first_amount from lot_rows_in_order) as lot_rows_judged
     -- the last archiving stands in archived_lots or lots
     where not (evidence_table = 'lot_changes' and field = 'archived' and new_value = 'true' and is_last) and not is_attempt
-        and not (is_statement and is_in_archive_feed)
+        and not (is_statement and is_in_archive_feed) and field <> 'reading'
 ),
 report_entries as (
     select

@@ -1,11 +1,12 @@
 import { basename } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../base/config/config.js';
-import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { INTERRUPT_EVERY, literal } from '../../base/duck/session.js';
+import { outOfMemoryError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { type CatalogTable, readCatalog } from '../../core/model/dictionary.js';
+import { failOlder } from '../query/older-marts.js';
 import { type OpenLake, openSnapshot, type Reading } from '../query/open-lake.js';
 import { valuesOf } from '../query/value.js';
 import { type Desks, openDesks, ownMemory } from './desks.js';
@@ -64,8 +65,8 @@ interface Held {
 }
 
 /**
- * Opens the published snapshot. Throws QUERY_NO_SNAPSHOT if there is none, QUERY_NO_TABLE if it is too old, and the reason of
- * the signal, which ends the opening.
+ * Opens the published snapshot. Throws QUERY_NO_SNAPSHOT if there is none, QUERY_NO_TABLE if it is too old, LAKE_OUT_OF_MEMORY,
+ * and the reason of the signal, which ends the opening.
  */
 export async function followCurrent(config: Config, signal?: AbortSignal): Promise<Follower> {
   const layout = layoutOf(config.output);
@@ -76,7 +77,9 @@ export async function followCurrent(config: Config, signal?: AbortSignal): Promi
   const hold = async (): Promise<Held> => {
     const own = { ...config, memory: ownMemory(config) };
     const opened = await open(own, { signal: closing.signal }).catch((error: unknown) => {
-      throw closing.signal.aborted ? closing.signal.reason : error;
+      throw closing.signal.aborted
+        ? closing.signal.reason
+        : (outOfMemoryError(error, config.memory) ?? error);
     });
     return {
       opened,
@@ -185,12 +188,7 @@ async function open(config: Config, reading: Pick<Reading, 'into' | 'signal'>): 
     // Gives the marts of an older snapshot the columns that they lack, once for all requests.
     await valuesOf(connection, []);
     const select = packageFile('sql/models/market/lots_on_offer.sql');
-    await connection.run(`create table explore.lots_on_offer as ${select}`).catch((cause: unknown) => {
-      throw new LotlakeError('QUERY_NO_TABLE', 'the published snapshot lacks tables that explore reads', {
-        cause,
-        hint: 'run lotlake run rebuild, or wait for the next run',
-      });
-    });
+    await connection.run(`create table explore.lots_on_offer as ${select}`).catch(failOlder);
     // Other processes may read it then.
     await connection.run(`detach explore; attach ${literal(database)} as explore (read_only)`);
     const catalog = await readCatalog(connection, lake.manifest);

@@ -52,12 +52,14 @@ export const idsOfNames = ({ columns }: Pick<IcebergTable, 'columns'>, names: re
   names.flatMap((name) => columns.find((column) => column.name === name)?.field_id ?? []);
 
 /**
- * Schema of a table.
+ * Schema of a table. Iceberg allows no float in an identifier, so that a table with one in its key has none.
  * @param isKeyProven whether no file has a null in a column of the key, so that the key identifies a row
  */
 export function schemaOf(table: IcebergTable, isKeyProven: boolean) {
   const { columns, key } = table;
-  const required = isKeyProven ? key : [];
+  const isIdentifier =
+    isKeyProven && !columns.some(({ name, type }) => type === 'DOUBLE' && key.includes(name));
+  const required = isIdentifier ? key : [];
   const fields = columns.map((column) => ({
     id: column.field_id,
     name: column.name,
