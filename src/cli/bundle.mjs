@@ -3,7 +3,16 @@
  * calls, in a file for each group of commands that share it. Loading some 200 modules one by one took half of a start. What
  * is native stays a package, and so does the AWS SDK, which few use (docs/decisions/0050-fast-starts.md).
  */
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -48,4 +57,14 @@ const licences = [...new Set(packages)].sort().map((folder) => {
   return `${name} ${version}\n\n${text}\n`;
 });
 writeFileSync(join(dir, 'licences.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`));
-chmodSync(join(dir, 'main.js'), 0o755);
+const start = join(dir, 'lotlake.cjs');
+copyFileSync(join(import.meta.dirname, 'lotlake.cjs'), start);
+chmodSync(start, 0o755);
+
+// npm links the commands of dependencies, not that of the package itself. If package.json named the command, npx would
+// install the clone into its cache and build it again, so `npm pack` alone adds it.
+const links = join(root, 'node_modules', '.bin');
+if (existsSync(links)) {
+  rmSync(join(links, 'lotlake'), { force: true });
+  symlinkSync(join('..', '..', 'dist', 'cli', 'lotlake.cjs'), join(links, 'lotlake'));
+}

@@ -21,7 +21,7 @@ interface Start {
 /**
  * How long commands take to start: processor time over an empty Node process, and the first command of a fresh clone.
  * @param lake a folder with a published lake
- * @param before `dist/cli/main.js` of another build to compare with
+ * @param before `dist/cli/lotlake.cjs` of another build to compare with
  */
 export async function compareStarts(
   report: BenchReport,

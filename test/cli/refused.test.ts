@@ -45,6 +45,12 @@ describe('a night that its settings refuse is an alarm', () => {
     ['a key in the file', '{ "output": "lake", "apiKey": "x" }', {}, /the file holds the key/],
     ['a file that is no JSON', '{ "output": ', { LOTLAKE_OUTPUT: 'lake' }, /the file is no JSON/],
     ['a key file that is gone', '{ "output": "lake" }', { LOTLAKE_API_KEY_FILE: 'gone' }, /ENOENT/],
+    [
+      'an endpoint as base URL',
+      '{ "output": "lake" }',
+      { LOTLAKE_BASE_URL: 'http://127.0.0.1:1/api/cars/' },
+      /ends with \/cars, which is an endpoint/,
+    ],
     ['no base URL', '{ "output": "lake" }', { LOTLAKE_BASE_URL: '' }, /there is no base URL/],
     ['a log file that cannot be', '{ "output": "lake", "logFile": "no/log" }', {}, /the log file/],
   ])('%s', async (_, settings, env, message) => {
@@ -90,7 +96,9 @@ describe('status --fail-on-alarm', () => {
   it('ends with 5 while an alarm is open, and names it', async () => {
     const layout = layoutOf(lake);
     mkdirSync(lake);
-    expect(String(await printedBy(lake, 'status', '--fail-on-alarm'))).toContain('alarms:   none');
+    await expect(printedBy(lake, 'status', '--fail-on-alarm')).rejects.toMatchObject({
+      ...{ code: 'QUERY_NO_SNAPSHOT', message: `there is no lake in ${lake}` },
+    });
     const error = { code: 'LAKE_ORIGIN', stage: 'lake', message: 'this is the lake of x', hint: null };
     writeRun(layout, runRecord({ attempt: 1, outcome: 'usage', exit_code: 2, error }));
     await expect(printedBy(lake, 'status', '--fail-on-alarm')).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import { type Effects, openStreams } from '../../src/cli/effects.js';
 import { createParser } from '../../src/cli/parser.js';
 
 /** The built command line. */
-export const CLI = join(packageRoot, 'dist', 'cli', 'main.js');
+export const CLI = join(packageRoot, 'dist', 'cli', 'lotlake.cjs');
 
 /** The result of a command: its exit code and its output. */
 export interface Ended {

@@ -19,7 +19,7 @@ describe('lotlake init', () => {
   it('writes a file that sets nothing', () => {
     const before = readSettings({}, { env: {}, cwd: folder.path });
     const { effects, out } = effectsIn(folder.path);
-    init.run({ force: false, ...NONE }, effects);
+    init.run({ all: true, force: false, ...NONE }, effects);
     expect(out()).toContain(path);
     expect(readSettings({}, { env: {}, cwd: folder.path })).toEqual(before);
   });
@@ -40,10 +40,18 @@ describe('lotlake init', () => {
   it('replaces a file only on request', () => {
     writeFileSync(path, '{"rate": 5}');
     const { effects } = effectsIn(folder.path);
-    expect(() => init.run({ force: false, ...NONE }, effects)).toThrow(/exists; it stays as it is/);
+    expect(() => init.run({ all: false, force: false, ...NONE }, effects)).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: expect.stringMatching(/exists; it stays as it is/),
+      }),
+    );
     expect(readFileSync(path, 'utf8')).toBe('{"rate": 5}');
-    init.run({ force: true, ...NONE }, effects);
-    expect(readFileSync(path, 'utf8')).toContain('// "rate": 1,');
+    init.run({ all: false, force: true, ...NONE }, effects);
+    const names = readFileSync(path, 'utf8').matchAll(/^ {2}\/\/ "([\w.]+)": /gm);
+    expect([...names].map(([, name]) => name)).toEqual([
+      ...['baseUrl', 'output', 'rate', 'sources', 'publish.to', 'notify.url'],
+    ]);
   });
 });
 

@@ -8,7 +8,7 @@ const CODE =
 
 function sources(folder: string): string[] {
   return readdirSync(join(packageRoot, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.c?[jt]s$/.test(entry.name))
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/base/config/lotlake-error.js';
 import { aheadText, compareClocks } from '../../src/core/extract/clock.js';
-import { openClock } from '../../src/core/run/clock.js';
+import { assertAfter, openClock } from '../../src/core/run/clock.js';
 
 const NOW = Date.parse('2026-11-20T02:00:00Z');
 const HOUR = 3600;
@@ -110,6 +110,14 @@ describe('the clock of a run', () => {
   it('warns if no answer agrees with another', async () => {
     const { warnings } = await runOver([5 * HOUR, 'again', 'again', 'again']);
     expect(warnings).toEqual([expect.stringContaining('as if a cache had kept them')]);
+  });
+
+  it('is refused if it is more than an hour before the last snapshot', () => {
+    const last = '2026-11-28T02:00:00.000Z';
+    const at = (seconds: number) => () => assertAfter(last, new Date(Date.parse(last) + seconds * 1000));
+    for (const later of [24 * HOUR, 0, -HOUR]) expect(at(later)).not.toThrow();
+    for (const later of [-HOUR - 1, -200 * HOUR])
+      expect(at(later)).toThrow(expect.objectContaining({ code: 'RUN_CLOCK', outcome: 'held' }));
   });
 
   it.each([3, -3])('is refused if two answers say that it is off by %d hours', async (hours) => {

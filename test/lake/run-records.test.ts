@@ -138,12 +138,19 @@ it('a file that is not a record is ignored', () => {
   expect(outcomes()).toEqual(['nightly published']);
 });
 
-it('growth counts only the nights that published', () => {
-  const sized = (used_bytes: number, more: Partial<RunRecord> = {}) =>
-    runRecord({ attempt: ++attempts, disk: { used_bytes, free_bytes: 1 }, ...more });
-  expect(growthOf([sized(100)])).toBeNull();
-  const nights = [sized(100), sized(1e9, { pipeline: 'rebuild' }), sized(130), sized(0, { outcome: 'held' })];
-  expect(growthOf([...nights, sized(180)])).toBe(40);
+it('growth counts the last night of each day that published, of three days at least', () => {
+  const sized = (day: number, used_bytes: number, more: Partial<RunRecord> = {}) =>
+    runRecord({
+      attempt: ++attempts,
+      started_at: `2026-11-0${day}T02:00:00.000Z`,
+      disk: { used_bytes, free_bytes: 1 },
+      ...more,
+    });
+  const first = [sized(1, 20), sized(1, 100)];
+  expect(growthOf(first)).toBeNull();
+  const second = [sized(2, 1e9, { pipeline: 'rebuild' }), sized(2, 130), sized(2, 0, { outcome: 'held' })];
+  expect(growthOf([...first, ...second])).toBeNull();
+  expect(growthOf([...first, ...second, sized(3, 180)])).toBe(40);
 });
 
 it('a vacuum removes records older than 400 days', () => {

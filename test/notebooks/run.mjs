@@ -65,7 +65,7 @@ for (const { lake, vehicles, clock, extent } of nights) {
   process.stdout.write(`${vehicles} vehicles, ${clock}\n`);
   run(
     process.execPath,
-    [join(root, 'dist/cli/main.js'), 'run', 'nightly', '--sandbox', '--quiet', ...world],
+    [join(root, 'dist/cli/lotlake.cjs'), 'run', 'nightly', '--sandbox', '--quiet', ...world],
     env,
   );
   run(python, ['-W', 'ignore', join(root, 'test/notebooks/execute.py'), extent, copies, ...paths], env);

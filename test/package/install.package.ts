@@ -6,7 +6,8 @@ import { packageRoot } from '../../src/base/config/package-root.js';
 import { findNodes, here, sharedFolder, user, userOf } from './support.js';
 
 const folder = sharedFolder();
-const nodes = findNodes(folder.path);
+const nodes = findNodes(folder.path, ['20', '22', '24']);
+const older = findNodes(folder.path, ['16', '18']);
 let tarball: string;
 let packed: { readonly filename: string; readonly files: readonly { readonly path: string }[] };
 
@@ -105,5 +106,14 @@ describe.each([...nodes])(`installed for ${user} on Node %s`, (major, node) => {
     const out = as(project, 'node', 'example.js');
     expect(out).toMatch(/^snapshot .*\n\d+ tables and marts, \d+ rows \[/);
     expect(out).toContain('manufacturer_name:');
+  });
+});
+
+describe.each([...older])('the package on Node %s', (_, node) => {
+  it.each([['doctor'], ['status', '--json'], ['--version']])('says which Node it needs: %s', (...words) => {
+    const start = join(packageRoot, 'dist', 'cli', 'lotlake.cjs');
+    const { status, stdout, stderr } = spawnSync(node, [start, ...words], { encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/needs Node 20\.19 or newer, and this is Node 1[68]\..*SYSTEM_NODE/s);
   });
 });

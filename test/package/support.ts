@@ -56,10 +56,11 @@ export function userOf(node: string, home: string, ...folders: string[]) {
   return (cwd: string, ...command: string[]): string => call({ cwd, env, ...IDS }, ...command);
 }
 
-/** The Node versions to test: the version of this process, and others from the npm package `node`. */
-export function findNodes(folder: string): Map<string, string> {
-  const nodes = new Map([[String(process.versions.node.split('.')[0]), process.execPath]]);
-  for (const major of ['22', '24']) {
+/** Versions of Node to test: that of this process where it is asked for, and others from the npm package `node`. */
+export function findNodes(folder: string, majors: readonly string[]): Map<string, string> {
+  const own = String(process.versions.node.split('.')[0]);
+  const nodes = new Map(majors.includes(own) ? [[own, process.execPath]] : []);
+  for (const major of majors) {
     if (nodes.has(major)) continue;
     const prefix = join(folder, `node-${major}`);
     try {

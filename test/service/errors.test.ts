@@ -115,6 +115,12 @@ describe('an answer whose body is not the error of the service', () => {
     const hint = (status: number) => errorFromAnswer({ url: facts.url, status }).hint;
     expect([401, 403].map(hint).join()).toMatch(/LOTLAKE_API_KEY.*LOTLAKE_API_KEY/);
     expect(hint(404)).toContain('LOTLAKE_BASE_URL');
+    const own = (path: string) =>
+      errorFromAnswer({ url: `https://host/api${path}`, status: 404, body: '{"message":"Not found"}' }).hint;
+    for (const path of ['/cars', '/statistics', '/usa/states'])
+      expect(own(path), path).toContain('check LOTLAKE_BASE_URL');
+    for (const path of ['/cars/17', '/search-vin/1HGCM82633A004352', '/listing/3/12', '/models/3/cars'])
+      expect(own(path), path).toBe('check the id');
     expect(hint(407)).toContain('HTTPS_PROXY');
     expect(hint(511)).toContain('log in');
   });

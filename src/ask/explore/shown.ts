@@ -187,7 +187,9 @@ async function open(config: Config, reading: Pick<Reading, 'into' | 'signal'>): 
     await connection.run(`attach ${literal(database)} as explore`);
     // Gives the marts of an older snapshot the columns that they lack, once for all requests.
     await valuesOf(connection, []);
-    const select = packageFile('sql/models/market/lots_on_offer.sql');
+    // In an older snapshot it is a view with other columns.
+    const isMart = Object.hasOwn(lake.manifest.marts, 'lots_on_offer');
+    const select = isMart ? 'from lots_on_offer' : packageFile('sql/models/market/lots_on_offer.sql');
     await connection.run(`create table explore.lots_on_offer as ${select}`).catch(failOlder);
     // Other processes may read it then.
     await connection.run(`detach explore; attach ${literal(database)} as explore (read_only)`);

@@ -5,12 +5,23 @@ import { allSettings, type Setting } from './settings.js';
 const example = ({ name, standard }: Setting): string =>
   name === 'baseUrl' ? '"https://host/api"' : JSON.stringify(standard ?? '');
 
-/** A file of settings with comments, in which every setting is commented out. */
-export function settingsTemplate(): string {
-  const lines = allSettings.filter(({ name }) => name !== 'apiKey');
+/** What most lakes set. */
+const USUAL: readonly string[] = ['baseUrl', 'output', 'rate', 'sources', 'notify.url', 'publish.to'];
+
+/**
+ * A file of settings with comments, in which every setting is commented out.
+ * @param all with every setting, not only the usual ones
+ */
+export function settingsTemplate(all: boolean): string {
+  const lines = allSettings.filter(({ name }) => name !== 'apiKey' && (all || USUAL.includes(name)));
   return [
     '// Settings of lotlake; lotlake config shows what is in force. Flags and variables of the environment stand over this',
     '// file. Remove the slashes before a setting to set it: shown is its default, or "" where it has none.',
+    ...(all
+      ? []
+      : [
+          '// These are the usual ones; lotlake init --all --force writes all, and lotlake config shows them.',
+        ]),
     '// The key does not belong here: write LOTLAKE_API_KEY=… into a file .env beside this one, which nobody else can read',
     '// (chmod 600 .env) and which stays out of version control.',
     '{',

@@ -22,7 +22,7 @@ import { parseHours } from '../option-values.js';
 /**
  * Says whether the lake is fresh, what is wrong with it, how the last runs ended, and how long the disk will last. Then
  * throws (exit code 5) LAKE_STALE if the last successful nightly is older than `--max-age`, and LAKE_ALARM if an alarm is
- * open, or might be, and `--fail-on-alarm` is given.
+ * open, or might be, and `--fail-on-alarm` is given. Throws QUERY_NO_SNAPSHOT where there is no lake at all.
  */
 export const status = command({
   options: {
@@ -35,6 +35,10 @@ export const status = command({
   async run({ maxAge, failOnAlarm, print, config }, effects) {
     const most = maxAge === undefined ? null : parseHours('--max-age', maxAge);
     const report = await statusOf(config, effects.now(), most);
+    if (isNothing(report) && most === null)
+      throw new LotlakeError('QUERY_NO_SNAPSHOT', `there is no lake in ${config.output}`, {
+        hint: 'lotlake run nightly makes one; --output or LOTLAKE_OUTPUT names another folder, such as output/sandbox',
+      });
     print(report, () => text(report));
     assertUnbroken(layoutOf(config.output));
     if (report.fresh.is_stale) throw stale(report);
@@ -178,6 +182,13 @@ function runningIn(layout: Layout, records: readonly RunRecord[], now: Date) {
   return { pid, host: host ?? null, ...what, stage, renewed_seconds_ago };
 }
 
+/** Whether nothing has been published, landed or run there. */
+const isNothing = ({ current, broken, running, runs, passes, unreadable }: Report): boolean =>
+  current === null &&
+  broken === undefined &&
+  running === null &&
+  [runs, passes, unreadable].every(({ length }) => length === 0);
+
 type Report = Awaited<ReturnType<typeof statusOf>>;
 
 const lastNightly = ({ age_hours }: Report['fresh']): string =>
@@ -223,11 +234,14 @@ function runLine(runs: readonly RunRecord[]): string | undefined {
   return `runs:     ${ends.join(', ')}; last ${last.pipeline} of ${last.started_at}: ${last.outcome}${what}`;
 }
 
+/** Nights that are too many to be a forecast. */
+const FAR = 730;
+
 function diskLine({ disk }: Report): string | undefined {
   if (disk === null) return undefined;
   const { used_bytes, free_bytes, growth_bytes_a_night: growth, nights_until_full: nights } = disk;
   const by = growth === null ? '' : growth > 0 ? `; ${megabytes(growth)} more a night` : '; not growing';
-  const full = nights === null ? '' : `, full in ${count(Math.floor(nights))} nights`;
+  const full = nights === null || nights > FAR ? '' : `, full in ${count(Math.floor(nights))} nights`;
   return `disk:     ${megabytes(used_bytes)} used, ${megabytes(free_bytes)} left${by}${full}`;
 }
 

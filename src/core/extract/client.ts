@@ -5,6 +5,7 @@ import type { Config } from '../../base/config/config.js';
 import { killPoint } from '../../base/config/kill-point.js';
 import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { hideKey, redactedBody } from '../../base/config/redact.js';
+import { endpoints } from '../service/endpoints.js';
 import { beginningOf, errorFromAnswer, ServiceError, typeOf } from '../service/errors.js';
 import type { ServiceRequest } from '../service/requests.js';
 import { decoded, EncodingError, isZstd, peeked } from './decoding.js';
@@ -152,11 +153,20 @@ export function createClient(options: ClientOptions) {
   };
 }
 
-/** Base URL and key of the service. Throws ConfigError if one of them is missing; sends no request. */
+/** The first parts of all paths below the base URL. */
+const ENDPOINTS = new Set(Object.values(endpoints).map(({ path }) => /^\/([\w-]+)/.exec(path)?.[1] ?? ''));
+
+/** Base URL and key of the service. Throws ConfigError if one of them is missing or wrong; sends no request. */
 export function assertService({ baseUrl, apiKey }: Config): Pick<ClientOptions, 'baseUrl' | 'apiKey'> {
   const hint =
     'set LOTLAKE_BASE_URL, or baseUrl in lotlake.config.json (lotlake init writes one), or try lotlake run nightly --sandbox';
   if (baseUrl === undefined) throw new ConfigError('there is no base URL', hint);
+  const [end = ''] = /[^/]*(?=\/*$)/.exec(new URL(baseUrl).pathname) ?? [];
+  if (ENDPOINTS.has(end))
+    throw new ConfigError(
+      `baseUrl ${baseUrl} ends with /${end}, which is an endpoint of the service`,
+      `lotlake adds the endpoints itself: end baseUrl before /${end}, such as https://host/api`,
+    );
   if (apiKey === undefined)
     throw new ConfigError('there is no key', 'set LOTLAKE_API_KEY or LOTLAKE_API_KEY_FILE');
   return { baseUrl, apiKey };

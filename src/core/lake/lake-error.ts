@@ -27,7 +27,7 @@ export function diskFullError(error: unknown, folder?: string): LotlakeError | u
     `there is no room to write${folder === undefined ? '' : ` below ${folder}`}: ${message}`,
     {
       cause: error,
-      hint: 'the last snapshot stays current and landing keeps every page that was whole; free space and run the same command again: lotlake vacuum removes what is past retention, also from a full disk, and lotlake vacuum --dry-run tells what that is',
+      hint: 'what is published stays as it is and landing keeps every page that was whole; free space and run the same command again: lotlake vacuum removes what is past retention, also from a full disk, and lotlake vacuum --dry-run tells what that is',
     },
   );
 }

@@ -233,14 +233,16 @@ export function freeBytes(layout: Layout): number | null {
 /** Nights over which growth is measured. */
 const NIGHTS = 14;
 
-/** Bytes by which the output folder grew a night over the last nightlies that published; null for fewer than two. */
+/** Days with a published nightly that tell how fast a lake grows. */
+const FEWEST_DAYS = 3;
+
+/** Bytes by which the output folder grew a night, by the last nightly of each day that published; null for fewer than three days. */
 export function growthOf(runs: readonly RunRecord[]): number | null {
-  const sizes = runs
-    .filter(({ pipeline, outcome }) => pipeline === 'nightly' && outcome === 'published')
-    .flatMap(({ disk }) => disk?.used_bytes ?? [])
-    .slice(-NIGHTS - 1);
+  const nights = runs.filter(({ pipeline, outcome }) => pipeline === 'nightly' && outcome === 'published');
+  const ofDays = new Map(nights.map(({ started_at, disk }) => [started_at.slice(0, 10), disk?.used_bytes]));
+  const sizes = [...ofDays.values()].flatMap((bytes) => bytes ?? []).slice(-NIGHTS - 1);
   const [first, last] = [sizes[0], sizes.at(-1)];
-  if (sizes.length < 2 || first === undefined || last === undefined) return null;
+  if (sizes.length < FEWEST_DAYS || first === undefined || last === undefined) return null;
   return (last - first) / (sizes.length - 1);
 }
 

@@ -76,6 +76,23 @@ export const isFuture = (
   { started_at }: Pick<PassRecord, 'started_at'>,
 ): boolean => Date.parse(started_at) - now().getTime() > SKEW.refused * 1000;
 
+/**
+ * Throws RUN_CLOCK if it is long before the last snapshot, as in a lake of a sandbox that is asked for an earlier day: all that the
+ * service has changed since would be taken back.
+ * @param last time of the last snapshot
+ */
+export function assertAfter(last: string, now: Date): void {
+  if (Date.parse(last) - now.getTime() <= SKEW.refused * 1000) return;
+  throw new LotlakeError(
+    'RUN_CLOCK',
+    `the service says that it is ${now.toISOString()}, and the lake has a snapshot of ${last}`,
+    {
+      outcome: 'held',
+      hint: 'the last snapshot stays current and nothing is landed; with --sandbox, name a later --clock or another --output; --allow-skew goes on all the same',
+    },
+  );
+}
+
 function unsureClock(ahead: number): LotlakeError {
   return new LotlakeError(
     'RUN_CLOCK',

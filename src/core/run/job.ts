@@ -22,7 +22,7 @@ import { readSchemas } from '../load/batch.js';
 import { readModels, withFiles, withOwnSeeds } from '../model/model-files.js';
 import type { Modelling, OwnModels } from '../model/own-models.js';
 import type { Beside } from './beside.js';
-import { openClock, type RunClock } from './clock.js';
+import { assertAfter, openClock, type RunClock } from './clock.js';
 import { leftOutText } from './own-models.js';
 import { readOwnModels } from './read-own-models.js';
 import { openRecorder, type Recorder, recordUnbegun } from './recorder.js';
@@ -180,6 +180,8 @@ export async function runJob<T extends { readonly published: boolean }>(
     };
     for (const left of own.leftOut) reporter.warn(leftOutText(left));
     const base = baseOf(pipeline, layout, reporter);
+    if (base !== undefined && !config.allowSkew)
+      clock.whenKnown(() => assertAfter(base.manifest.created_at, now()));
     settlePasses(layout, base);
     removeLeftLookups(layout);
     const result = await work({

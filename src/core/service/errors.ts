@@ -36,7 +36,7 @@ const failures = {
   /** 404 and 410: there is no such vehicle, lot or endpoint. */
   SERVICE_NOT_FOUND: {
     what: 'not found',
-    hint: 'check the id, or LOTLAKE_BASE_URL where a whole endpoint is missing',
+    hint: 'check the id',
   },
   /** 429: too many requests for the key. */
   SERVICE_RATE_LIMITED: { what: 'too many requests', outcome: 'unavailable', retryable: true },
@@ -85,7 +85,9 @@ export class ServiceError extends LotlakeError {
     const shown = [status, type].filter((fact) => fact !== undefined).join(', ');
     const [number, why] = [shown === '' ? '' : ` (${shown})`, detail === '' ? '' : `: ${detail}`];
     const foreign = code === 'SERVICE_FOREIGN' && status !== undefined ? FOREIGN_HINTS[status] : undefined;
-    const hint = code === 'SERVICE_RATE_LIMITED' ? hintFor(retryAfter) : (foreign ?? facts.hint);
+    const missing =
+      code === 'SERVICE_NOT_FOUND' && !ASKS_ONE.test(new URL(url).pathname) ? NO_ENDPOINT : undefined;
+    const hint = code === 'SERVICE_RATE_LIMITED' ? hintFor(retryAfter) : (foreign ?? missing ?? facts.hint);
     super(code, `${what}${number} from GET ${url}${why}`, { ...facts, hint, retryAfter, cause });
     this.status = status;
   }
@@ -97,6 +99,12 @@ export const isFailure = <C extends FailureCode>(
   ...codes: readonly C[]
 ): error is ServiceError & { readonly code: C } =>
   error instanceof ServiceError && codes.some((code) => code === error.code);
+
+/** Paths that end with the id of a record; a 404 of another one says that the endpoint is not there. */
+const ASKS_ONE =
+  /\/(?:cars|listing\/[^/]+|search-vin|search-lot|models|generations|usa\/cities)\/[^/]+(?:\/[a-z]+)?$/;
+const NO_ENDPOINT =
+  'the service has no such list at this address: check LOTLAKE_BASE_URL, which ends before the endpoint, such as https://host/api';
 
 /** A wait of minutes and more means that the budget of the day is spent, not that requests came too fast. */
 function hintFor(wait = 0): string {
