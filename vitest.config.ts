@@ -20,6 +20,17 @@ const MOCKING = [
   'test/mirror/{pull,vacuum}.test.ts',
 ];
 
+/** Long, and so left to the guard, which every change also runs. */
+const GUARDED: readonly string[] = [
+  'test/docs/readme.test.ts',
+  'test/duck/plans.test.ts',
+  'test/explore/{browser,command,figures,heavy,hostile-texts,publishing,watched}.test.ts',
+  'test/model/{data-health,observed,price-answers,price-doubts,sold-by-day}.test.ts',
+  'test/model/pricing/fit-prices.test.ts',
+  'test/pipelines/{given-estimates,odd-lookups}.test.ts',
+  'test/reconcile/nights.test.ts',
+];
+
 /** Run with `npm run test:soak`. */
 const SLOW: readonly string[] = [
   'test/pipelines/{absence,alarms,any-folder,clocks,damaged-lake,damaged-pages,disk-full,exchanged-passes,faults,formats,held-runs,interrupt,inventory,keyframes,kill,kill-matrix,lookups}.test.ts',
@@ -28,7 +39,7 @@ const SLOW: readonly string[] = [
   'test/pipelines/{unserved,unchanged,vacuum,week}.test.ts',
   'test/library/two-keys.test.ts',
   'test/cli/{backup,data-tests,export,json,model,moved,signals,snapshots,vacuum,verify}.test.ts',
-  'test/{docs/as-typed,explore/{browser,figures,heavy,hostile-texts,publishing,watched},iceberg/{field-ids,local},lake/{lock,unreadable},publish/{described,synced},report/{browser,cli},service/requests-sandbox}.test.ts',
+  'test/{docs/as-typed,iceberg/{field-ids,local},lake/{lock,unreadable},publish/{described,synced},report/{browser,cli},service/requests-sandbox}.test.ts',
   'test/model/{accident-discount,marts-random,matched-shares,price-comparisons,profiles,vehicle-timeline}.test.ts',
   'test/sandbox/{catalog,filters,lookups,scroll,world}.test.ts',
 ];
@@ -51,7 +62,7 @@ const unit = [
   project({
     name: 'unit',
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...SLOW, ...MOCKING],
+    exclude: [...configDefaults.exclude, ...GUARDED, ...SLOW, ...MOCKING],
     isolate: false,
   }),
   project({ name: 'unit-mocking', include: MOCKING }),
@@ -69,8 +80,8 @@ const slow = [
   // The suites that guard data, in a size for every change.
   onRequest('guard', 20 * MINUTE, 2 * MINUTE, {
     include: [
+      ...GUARDED,
       'test/pipelines/{disk-full,kill-matrix,odd-rows,plans,unserved}.test.ts',
-      'test/explore/{browser,figures,heavy,hostile-texts,publishing,watched}.test.ts',
       'test/soak/{interrupted,model-based}.soak.ts',
       'test/hostile/{answers,folders,members,models,records,leaks}/*.hostile.ts',
     ],
@@ -82,7 +93,7 @@ const slow = [
   }),
   onRequest('hostile', 2 * MINUTE, 2 * MINUTE, { include: ['test/hostile/**/*.hostile.ts'], maxWorkers: 2 }),
   onRequest('soak', 60 * MINUTE, 10 * MINUTE, {
-    include: ['test/soak/**/*.soak.ts', 'test/model/world/world.test.ts', ...SLOW],
+    include: ['test/soak/**/*.soak.ts', 'test/model/world/world.test.ts', ...GUARDED, ...SLOW],
     env: { LOTLAKE_WORLD: '20000' },
     maxWorkers: 1,
   }),

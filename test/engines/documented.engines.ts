@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -61,6 +61,17 @@ describeWith(['python', 'servers', 'spark-jars'], 'what the pages say of a mirro
   const lotlake = (output: string, command: string, ...args: readonly string[]) =>
     runLotlake(output, command, ...args, '--endpoint', s3.endpoint, '--path-style', '--json');
   const push = () => lotlake(world.output, 'push', `s3://${mirror}`);
+
+  it('Spark reads a table of lake/current with source and month, as engines.md says', () => {
+    const { text } =
+      blocksOf('docs/ask/engines.md').find(({ text }) => text.includes('pyspark')) ?? expect.fail();
+    const place = join(folder.path, 'sandbox');
+    mkdirSync(join(place, 'output'), { recursive: true });
+    symlinkSync(world.output, join(place, 'output', 'sandbox'));
+    const shown = execFileSync(engine('python', 'bin', 'python'), ['-c', text], { cwd: place }).toString();
+    expect(shown).toMatch(/\|domain_id\| +month\|count\|/);
+    expect(shown).toMatch(/\| +3\|2026-\d\d\|/);
+  });
 
   describe('the policy of the machine that pushes', () => {
     it('is enough to push nights and to vacuum, and does not reach beyond the mirror', async () => {

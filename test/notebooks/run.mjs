@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,9 +19,9 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const notebooks = join(root, 'notebooks');
 
-function run(name, args, env = {}) {
+function run(name, args, { cwd = root, ...env } = {}) {
   const { status, error } = spawnSync(name, args, {
-    cwd: root,
+    cwd,
     stdio: 'inherit',
     env: { ...process.env, ...env },
   });
@@ -70,5 +71,15 @@ for (const { lake, vehicles, clock, extent } of nights) {
   );
   run(python, ['-W', 'ignore', join(root, 'test/notebooks/execute.py'), extent, copies, ...paths], env);
 }
+
+// The Python of the pages, each block by itself, beside the lake that README makes.
+const place = join(output, 'pages');
+mkdirSync(join(place, 'output'), { recursive: true });
+symlinkSync(join(output, 'large'), join(place, 'output', 'sandbox'));
+for (const page of ['README.md', 'docs/ask/commands.md', 'docs/ask/engines.md']) {
+  const blocks = readFileSync(join(root, page), 'utf8').matchAll(/^```python\n(.*?)^```$/gms);
+  for (const [, code] of blocks) if (!code.includes('pyspark')) run(python, ['-c', code], { cwd: place });
+}
+
 const reader = ['vitest', 'run', '--project', 'soak', 'test/soak/export-readers.soak.ts'];
 run('npx', reader, { LOTLAKE_PYTHON: python });

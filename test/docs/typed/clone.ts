@@ -35,6 +35,7 @@ export function freshClone() {
   const exported: string[] = [];
   return {
     path: clone,
+    env,
     remove: folder.remove,
     /** Types a line in a shell in the clone. What a line exports, later lines see. */
     type(command: string, cwd = clone): Typed {
