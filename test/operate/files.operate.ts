@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load, loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -57,32 +57,69 @@ async function works(line: string, given: Readonly<Record<string, string>> = {})
 
 const inBin = (text: string): string => put(text, /\/usr\/local\/bin/g, place.bin);
 
-describe.skipIf(!has('systemd-analyze', '--version'))('lotlake.service and lotlake.timer', () => {
-  it('are valid units', () => {
-    const units = ['lotlake.service', 'lotlake.timer'].map((name) => {
+/** Units, and how many hours lie between their starts. */
+const UNITS: Readonly<Record<string, readonly number[]>> = {
+  lotlake: [24, 48],
+  'lotlake-incremental': [3, 6],
+  'lotlake-fresh': [24, 48],
+};
+
+describe.skipIf(!has('systemd-analyze', '--version'))('the units of systemd', () => {
+  it('are valid', () => {
+    const names = Object.keys(UNITS).flatMap((name) => [`${name}.service`, `${name}.timer`]);
+    const units = [...names, 'lotlake-alarm@.service'].map((name) => {
       const path = join(place.folder, name);
-      writeFileSync(path, name.endsWith('timer') ? place.read(name) : inBin(place.read(name)));
+      const text = place.read(name);
+      writeFileSync(path, text.includes('/usr/local/bin') ? inBin(text) : text);
       return path;
     });
     const { code, text } = tool('systemd-analyze', 'verify', '--man=no', ...units);
     expect({ code, text }).toEqual({ code: 0, text: '' });
   });
 
-  it('start at a time that comes every day', () => {
-    const at = setting(example('lotlake.timer'), 'OnCalendar');
-    const { code, text } = tool('systemd-analyze', 'calendar', '--iterations=3', at);
+  it.each(Object.entries(UNITS))('%s starts at times that come every day', (name, hours) => {
+    const at = setting(example(`${name}.timer`), 'OnCalendar');
+    const { code, text } = tool(
+      'systemd-analyze',
+      'calendar',
+      '--iterations=30',
+      '--base-time=2026-11-28 00:00:00 UTC',
+      at,
+    );
     expect(code, text).toBe(0);
     const times = [...text.matchAll(/(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC/g)].map(([, time]) => `${time}Z`);
-    const [first = Number.NaN, ...others] = [...new Set(times)].map((time) => Date.parse(time));
-    expect(others.map((time) => (time - first) / 3_600_000)).toEqual([24, 48]);
+    const [first = Number.NaN, ...others] = [...new Set(times)].map((time) => Date.parse(time)).slice(0, 3);
+    expect(others.map((time) => (time - first) / 3_600_000)).toEqual(hours);
+  });
+
+  it.each(Object.keys(UNITS))('%s tells you if it fails', (name) => {
+    expect(setting(example(`${name}.service`), 'OnFailure')).toBe('lotlake-alarm@%n.service');
   });
 
   it('name commands that work as another user with nothing but the environment of the unit', async () => {
-    const unit = inBin(place.read('lotlake.service'));
-    expect(setting(unit, 'WorkingDirectory')).toBe(place.folder);
-    await works(setting(unit, 'ExecStart'));
-    await works(setting(unit, 'ExecStartPost'));
-    expect(await works('lotlake status --max-age 26h')).toContain('1 published');
+    for (const name of Object.keys(UNITS)) {
+      const unit = inBin(place.read(`${name}.service`));
+      expect(setting(unit, 'WorkingDirectory')).toBe(place.folder);
+      await works(setting(unit, 'ExecStart'));
+      if (name === 'lotlake') await works(setting(unit, 'ExecStartPost'));
+    }
+    expect(await works('lotlake status --max-age 26h')).toContain('2 published');
+  });
+
+  it('mail what became of a unit', async () => {
+    const line = setting(example('lotlake-alarm@.service'), 'ExecStart')
+      .replaceAll('%i', 'lotlake.service')
+      .replaceAll('%H', 'here');
+    for (const [name, script] of Object.entries({
+      systemctl: 'echo "$@ says: failed"',
+      mail: `cat > ${join(place.folder, 'mail')}; echo "$@" >> ${join(place.folder, 'mail')}`,
+    }))
+      writeFileSync(join(place.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    await works(line);
+    const mail = readFileSync(join(place.folder, 'mail'), 'utf8');
+    expect(mail).toMatch(
+      /^status .*lotlake\.service says: failed\n-s lotlake\.service failed on here root\n$/,
+    );
   });
 });
 
@@ -102,10 +139,10 @@ describe('nightly.yml', () => {
 
   it('has steps that work', async () => {
     const step = z.object({ run: z.string() });
-    const workflow = z.object({ jobs: z.object({ nightly: z.object({ steps: z.array(step) }) }) });
-    const { steps } = workflow.parse(load(place.read('nightly.yml'))).jobs.nightly;
-    expect(steps.length).toBe(3);
-    for (const { run } of steps) await works(run, env);
+    const workflow = z.object({ jobs: z.record(z.string(), z.object({ steps: z.array(step) })) });
+    const { jobs } = workflow.parse(load(place.read('nightly.yml')));
+    expect(Object.keys(jobs)).toEqual(['nightly', 'incremental', 'fresh']);
+    for (const { run } of Object.values(jobs).flatMap(({ steps }) => steps)) await works(run, env);
   });
 });
 
@@ -113,19 +150,22 @@ describe('cronjob.yaml', () => {
   it.skipIf(!has('python3', '-m', 'venv', '--help'))('keeps to the schema of Kubernetes', () => {
     const { code, text } = tool(join(bin, 'kubernetes-validate'), '--strict', docs('cronjob.yaml'));
     expect(code, text).toBe(0);
-    expect(text.match(/ passed for resource /g)).toHaveLength(2);
+    expect(text.match(/ passed for resource /g)).toHaveLength(4);
   });
 
   it('has containers that work', async () => {
     const containers = z.array(z.object({ args: z.array(z.string()) }));
-    const pod = z.object({ spec: z.object({ initContainers: containers, containers }) });
+    const pod = z.object({ spec: z.object({ initContainers: containers.default([]), containers }) });
     const job = z.object({
       spec: z.object({ jobTemplate: z.object({ spec: z.object({ template: pod }) }) }),
     });
-    const [, cronJob] = loadAll(example('cronjob.yaml'));
-    const { initContainers, containers: after } = job.parse(cronJob).spec.jobTemplate.spec.template.spec;
+    const [, ...cronJobs] = loadAll(example('cronjob.yaml'));
+    expect(cronJobs).toHaveLength(3);
     const [, entry = ''] = /^ENTRYPOINT \["(.*)"\]$/m.exec(example('Containerfile')) ?? [];
-    for (const { args } of [...initContainers, ...after]) await works([entry, ...args].join(' '), env);
+    for (const cronJob of cronJobs) {
+      const { initContainers, containers: after } = job.parse(cronJob).spec.jobTemplate.spec.template.spec;
+      for (const { args } of [...initContainers, ...after]) await works([entry, ...args].join(' '), env);
+    }
   });
 });
 
@@ -149,7 +189,7 @@ it.skipIf(!has('python3', '-m', 'venv', '--help'))(
     const task = z.object({ command: z.string(), cwd: z.literal(place.folder) });
     const bag = z.object({ errors: z.object({}).strict(), tasks: z.array(task) });
     const { tasks } = bag.parse(JSON.parse(text.split('\n').find((line) => line.startsWith('{')) ?? ''));
-    expect(tasks.length).toBe(3);
+    expect(tasks.length).toBe(4);
     for (const { command } of tasks) await works(command, env);
   },
 );
@@ -162,7 +202,7 @@ describe('Containerfile', () => {
   it('makes a command that another user runs, and a health check that tells whether the lake is fresh', async () => {
     const file = example('Containerfile');
     const prefix = join(place.folder, 'prefix');
-    const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--pack-destination', place.folder], {
+    const packed = spawnSync('npm', ['pack', '--pack-destination', place.folder], {
       cwd: packageRoot,
       encoding: 'utf8',
     });

@@ -77,7 +77,7 @@ const estimated = z.object({
   /** Whether the reading of the odometer is usable, or why not; where the model year comes from. */
   odometer: z.string().nullable(),
   year_origin: z.string().nullable(),
-  /** What state and branch, and the seller, multiply the estimate by; null for a car that is no lot. */
+  /** Factors of the estimate: that of state and branch, and that of the seller; null for a car that is no lot. */
   place_factor: amount,
   seller_factor: amount,
   /** What moves the estimate most against the average lot. */
