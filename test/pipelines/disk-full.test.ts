@@ -69,7 +69,7 @@ const TOO_LATE: KillPoint = 'publish.sealed';
 
 /** Fills the disk at each point while the run waits there, and frees the space when the run has ended. */
 const FILL = `
-  mount -t tmpfs -o size=48m tmpfs "$LOTLAKE_OUTPUT" && cp -a "$FIRST/." "$LOTLAKE_OUTPUT/" || exit 1
+  mount -t tmpfs -o size=96m tmpfs "$LOTLAKE_OUTPUT" && cp -a "$FIRST/." "$LOTLAKE_OUTPUT/" || exit 1
   for point in $POINTS; do
     mkfifo "$RESULTS/$point.in"
     LOTLAKE_PAUSE_AT=$point "$NODE" "$CLI" run nightly --allow-shrink < "$RESULTS/$point.in" > /dev/null 2> "$RESULTS/$point.err" &
@@ -136,7 +136,7 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped if users cannot
 
 /** Leaves no byte free, and then vacuums. Half a page that is left over would be enough for a lock. */
 const FULL = `
-  mount -t tmpfs -o size=48m tmpfs "$LOTLAKE_OUTPUT" && cp -a "$FIRST/." "$LOTLAKE_OUTPUT/" || exit 1
+  mount -t tmpfs -o size=96m tmpfs "$LOTLAKE_OUTPUT" && cp -a "$FIRST/." "$LOTLAKE_OUTPUT/" || exit 1
   cat /dev/zero > "$LOTLAKE_OUTPUT/ballast" 2> /dev/null
   free() { df -B1 --output=avail "$LOTLAKE_OUTPUT" | tail -1 >> "$RESULTS/free"; }
   run() { "$NODE" "$CLI" "$@" > "$RESULTS/$1.out" 2> "$RESULTS/$1.err"; echo $? > "$RESULTS/$1.code"; }

@@ -9,6 +9,7 @@ import { findMissing, findStrays, type Problem, sayProblem } from '../../core/la
 import {
   freeBytes,
   growthOf,
+  LEAST_FREE,
   type RunRecord,
   readRuns,
   unresolvedRuns,
@@ -183,9 +184,6 @@ function fileAlarms(layout: Layout): Alarm[] {
     ...alarmOf('foreign_files', foreign, 'no file of the snapshot and not read'),
   ];
 }
-
-/** Bytes without which no run can begin, however little a night adds. */
-const LEAST_FREE = 16e6;
 
 /**
  * The alarm of a disk that has less left than a night adds, or next to nothing.

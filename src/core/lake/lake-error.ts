@@ -32,6 +32,18 @@ export function diskFullError(error: unknown, folder?: string): LotlakeError | u
   );
 }
 
+/** Throws LAKE_DISK_FULL if there is next to no room below a folder, before a run requests anything. */
+export function assertSpace(folder: string, free: number | null, least: number): void {
+  if (free === null || free >= least) return;
+  throw new LotlakeError(
+    'LAKE_DISK_FULL',
+    `there is no room to write below ${folder}: ${formatBytes(free)} are left, and no run goes without ${formatBytes(least)}`,
+    {
+      hint: 'nothing was requested, and what is landed and published stays; free space and run the same command again: lotlake vacuum removes what is past retention, also from a full disk',
+    },
+  );
+}
+
 /** Whether an error itself, and not a cause of it, says that a disk is full. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -221,6 +221,9 @@ function freeIn({ output }: Layout): number {
   return bavail * bsize;
 }
 
+/** Bytes without which no run can begin, however little a night adds. */
+export const LEAST_FREE = 16e6;
+
 /** Bytes that the disk of an output folder has left; null if the folder cannot be read. */
 export function freeBytes(layout: Layout): number | null {
   try {

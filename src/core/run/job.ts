@@ -10,11 +10,12 @@ import { type Client, openClient } from '../extract/client.js';
 import { type BaseState, findBase, recordedIds } from '../lake/base.js';
 import { assertLink } from '../lake/broken-link.js';
 import type { IdRecords } from '../lake/field-ids.js';
-import { assertMemory } from '../lake/lake-error.js';
+import { assertMemory, assertSpace } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
 import { removeLeftLookups, settlePasses } from '../lake/leftovers.js';
 import { lockLake } from '../lake/lock-lake.js';
 import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
+import { freeBytes, LEAST_FREE } from '../lake/run-records.js';
 import type { TableSchema } from '../lake/schema.js';
 import { nextSequence } from '../lake/sequence.js';
 import { listPasses, newId } from '../land/pass.js';
@@ -148,6 +149,7 @@ export async function runJob<T extends { readonly published: boolean }>(
   try {
     observers?.begun(recorder);
     assertMemory(config.memory);
+    assertSpace(config.output, freeBytes(layout), LEAST_FREE);
     const models = withFiles(
       withOwnSeeds(modelling?.models ?? readModels(), config.seeds),
       config.asFiles ?? [],
