@@ -3,6 +3,12 @@ with found as (
     select vehicle_id, 'VIN ' || vin as named from vin_facts where vin = $vin or (length($vin) between 6 and 16 and suffix(vin, $vin))
     union
     select vehicle_id, 'lot ' || trim(lot) || ' of ' || domain_name from lots where trim(lot) = $id and vehicle_id is not null
+    union
+    -- cars of which the service delivers only archived lots
+    select vehicle_id, 'VIN ' || upper(trim(vin)) from archived_lots
+    where upper(trim(vin)) = $vin and vehicle_id is not null and vehicle_id not in (select vehicle_id from vehicles)
+    union
+    select vehicle_id, 'lot ' || trim(lot) || ' of ' || domain_name from archived_lots where trim(lot) = $id and vehicle_id is not null
     limit 20
 )
 select found.*, facts.year, makes.manufacturer_name as make, names.model_name as model

@@ -3,5 +3,9 @@
 select *, sale_date as moment
 from lots_on_offer
 where sale_date <= (select as_of from dim_settings) + interval 7 day and estimate > 0
-order by case when prices_above > 0.75 then prices_above end desc nulls last, sale_date, lot_id
+order by
+    case when prices_above > 0.75 then prices_above end desc nulls last,
+    case when prices_above > 0.75 then buy_now / estimate end,
+    sale_date,
+    lot_id
 limit 40

@@ -18,8 +18,6 @@ events as (
     from claim_history as c
     left join named as n on n.domain_id = c.domain_id
     group by all
-    order by events desc, c.type_key, c.currency nulls last, c.domain_id
-    limit 20
 )
 select
     *,

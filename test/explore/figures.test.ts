@@ -90,7 +90,7 @@ const OFFERED = `
     case when e.is_currency_known then e.estimate end as est,
     case when e.is_currency_known then e.low_80 end as low, case when e.is_currency_known then e.high_80 end as high,
     case when e.is_currency_known then e.high_50 end as half,
-    if(e.market = 'asking', e.price, e.buy_now) as asked, o.sale_date as auction,
+    if(e.market = 'asking', e.price, if(l.buy_now between 1 and 5000000, l.buy_now, null)) as asked, o.sale_date as auction,
     if(o.sell_probability_high - o.sell_probability_low <= 0.5, o.sell_probability, null) as chance,
     f.year, m.manufacturer_name as make, n.model_name as model, r.odometer_km as reading, g.damage_main_group as damage,
     g.damage_second_group as damage_2, g.title_brand as brand, nullif(g.state_code, 'unknown') as st,
@@ -132,7 +132,7 @@ describe('lists', () => {
       `auction <= (select as_of from dim_settings) + interval 3 day and reading <= 80000`,
       'auction nulls last',
     ],
-    ['odds=40&sort=odds', 'chance >= 0.4', 'chance desc nulls last'],
+    ['odds=40&sort=odds', 'round(chance * 100) >= 40', 'chance desc nulls last'],
     ['source=newsite_com', 'domain_id = 77', 'auction nulls last'],
     ['buyable=1&status=sale', `asked is not null and status_name = 'sale'`, 'auction nulls last'],
     [
@@ -140,7 +140,7 @@ describe('lists', () => {
       `year in (2020, 2021) and contains(lower(location_city_name), 'dal')`,
       'auction nulls last',
     ],
-    ['stands=1&sort=stands', 'stands', 'above desc nulls last, auction nulls last'],
+    ['stands=1&sort=stands', 'stands', 'above desc nulls last, asked / est, auction nulls last'],
   ])(
     'of %s have the lots that they should, with their figures',
     async (query, where, order) => {
@@ -266,7 +266,7 @@ describe('the page of a car', () => {
           : money(estimate.buy_now, is_currency_known === true ? currency : null),
       ]);
       if (estimate.is_open !== true || estimate.market === 'asking')
-        expect(facts['At most, to buy'], of).toBeUndefined();
+        expect(facts['What such lots brought'], of).toBeUndefined();
       const [odds] = await lake(`from sell_through_odds where lot_id = ${estimate.lot_id}`);
       const chance = estimate.is_offered === true ? odds?.sell_probability : undefined;
       expect(facts['Sells at its next auction']?.replace(/ .*/, ''), of).toBe(
@@ -362,7 +362,7 @@ describe('Compare', () => {
       const [lots] = await lake(
         `select count(*) as n from lots l join lot_groups g using (lot_id) where g.state_code = '${state}' and l.domain_id <> 12`,
       );
-      expect(numbersIn(figures.get('Lots known') ?? '')[0]).toBe(lots?.n);
+      expect(numbersIn(figures.get('Lots known, of all cars') ?? '')[0]).toBe(lots?.n);
     }
     for (const [kind, factor, name] of [
       ['damage', 'damage_main_group', 'rear'],

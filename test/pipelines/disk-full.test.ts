@@ -111,7 +111,7 @@ describe.skipIf(!isMountable)('a run whose disk is full (skipped if users cannot
       /^lake: there is no room to write below .*No space left|no space left.* \[LAKE_DISK_FULL\]$/m,
     );
     expect(err).toContain(
-      'the last snapshot stays current and landing keeps every page that was whole; free space',
+      'what is published stays as it is and landing keeps every page that was whole; free space',
     );
     const left = resultOf(`${point}.left`).trim().split('\n');
     expect(left.at(-1)).toBe(`snapshots/${snapshot}`);

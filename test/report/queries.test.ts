@@ -103,7 +103,7 @@ describe('the auctions of the next days', () => {
         true as is_currency_known, null::double as price, null::varchar as reason from given;
       create table lots as select lot_id, lot_id::varchar as lot, lot_id || '~US' as external_id, 1 as domain_id,
         'iaai_com' as domain_name, lot_id as vehicle_id, 'dallas' as location_city_name, null as selling_branch_name,
-        null as seller_name, 'Front' as damage_main_name, 'St - Salvage' as title_name, 3 as status_id, 'sale' as status_name, bid from given;
+        null as seller_name, 'Front' as damage_main_name, 'St - Salvage' as title_name, 3 as status_id, 'sale' as status_name, bid, buy_now from given;
       create table lot_groups as select lot_id, 'front' as damage_main_group, 'none' as damage_second_group, 'salvage' as title_brand, 'US' as country_code,
         'TX' as state_code, 'insurance' as seller_group from given;
       create table vehicles as select lot_id as vehicle_id, null as vin from given;

@@ -15,8 +15,8 @@ latest as (
     select *
     from recent
     where price_index is not null and currency is not null and enough(priced_lots) and index_own_weight > 0
-    order by sale_month desc, priced_lots desc
-    limit 1
+    -- at each source, so that all that stand beside each other have the same
+    qualify row_number() over (partition by domain_id order by sale_month desc, priced_lots desc) = 1
 ),
 prices as (
     -- of the prices themselves: no median follows from those of the months
@@ -35,16 +35,13 @@ days as (
     from days_on_market
     where level = case when $model is null then 'make' else 'model' end
         and lower(manufacturer_name) = lower($make) and ($model is null or lower(model_name) = lower($model))
-    order by half_sold_by is null, lots desc
-    limit 1
+        and half_sold_by is not null
 ),
 by_day as (
-    -- at the source that has most of them
     select day, sold, sold_low, sold_high, lots, domain_name
     from sold_by_day
     where day in (30, 60) and level = case when $model is null then 'make' else 'model' end
         and lower(manufacturer_name) = lower($make) and ($model is null or lower(model_name) = lower($model))
-    qualify row_number() over (partition by day order by lots desc, domain_id) = 1
 )
 select 'Median price, six months (quartiles)' as figure, 'money' as unit, middle as value, low, high, n as based_on, currency from prices
 union all
@@ -59,5 +56,5 @@ union all
 select 'Half sold by day (95%), ' || domain_name, 'days', middle, low, high, n, null from days
 union all
 select * from (
-    select 'Sold by day ' || day || ', as far as known (95%), ' || domain_name, 'share', sold, sold_low, sold_high, lots, null from by_day order by day
+    select 'Sold by day ' || day || ', as far as known (95%), ' || domain_name, 'share', sold, sold_low, sold_high, lots, null from by_day where sold is not null order by domain_name, day
 )

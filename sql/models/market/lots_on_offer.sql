@@ -50,7 +50,7 @@ select
     -- an estimate in another currency than the amounts of the lot would be taken for one of theirs
     case when estimates.is_currency_known then estimates.currency end as currency,
     nullif(lots.bid, 0) as bid,
-    estimates.asked as buy_now,
+    case when estimates.market = 'asking' then estimates.price else plausible_price(lots.buy_now) end as buy_now,
     case when estimates.is_currency_known then estimates.estimate end as estimate,
     case when estimates.is_currency_known then estimates.low_80 end as low_80,
     case when estimates.is_currency_known then estimates.low_50 end as low_50,

@@ -67,7 +67,8 @@ statements as (
         lot_groups.currency,
         fields.field,
         case fields.field
-            when 'bid' then coalesce(lots.bid_updated_at, lots.first_seen_at)
+            -- no bid comes after its auction
+            when 'bid' then coalesce(lots.bid_updated_at, least(lots.first_seen_at, coalesce(lots.sale_date, lots.first_seen_at)))
             when 'buy_now' then coalesce(lots.buy_now_updated_at, lots.first_seen_at)
             when 'seller_reserve_price' then coalesce(lots.seller_reserve_updated_at, lots.first_seen_at)
             when 'odometer_km' then coalesce(lots.created_at, lots.first_seen_at)
@@ -83,7 +84,9 @@ statements as (
         case fields.field
             when 'odometer_km' then lot_groups.title_name || ', ' || lot_groups.damage_main
             when 'archived' then coalesce(lots.archived_by, 'unknown')
-            else 'as the lot says'
+            when 'bid' then case when lots.bid_updated_at is null then 'when first seen' else 'as the lot says' end
+            when 'buy_now' then case when lots.buy_now_updated_at is null then 'when first seen' else 'as the lot says' end
+            else case when lots.seller_reserve_updated_at is null then 'when first seen' else 'as the lot says' end
         end as description
     from lots
     inner join lot_groups on lot_groups.lot_id = lots.lot_id

@@ -83,14 +83,18 @@ export function amountsOf(timeline: readonly Row[], given: Value | undefined): H
         Plot.gridY({ stroke: 'var(--line)', strokeOpacity: 1 }),
         Plot.rectY(band, { y1: 'low', y2: 'high', fill: 'var(--below)', fillOpacity: 0.5 }),
         Plot.ruleY(estimate === null ? [] : [estimate], { stroke: 'var(--mark)', strokeDasharray: '4 3' }),
-        Plot.dot(points, {
-          x: 'at',
-          y: 'value',
-          r: 4,
-          fill: ({ event }: Point) => (event === 'sold' ? 'var(--c1)' : 'var(--c0)'),
-          symbol: ({ event }: Point) => (event === 'sold' ? 'square' : 'circle'),
-          title: hasTips ? 'text' : null,
-        }),
+        // What it was sold for lies above the last bid, which is often the same.
+        Plot.dot(
+          [...points].sort((a, b) => Number(a.event === 'sold') - Number(b.event === 'sold')),
+          {
+            x: 'at',
+            y: 'value',
+            r: 4,
+            fill: ({ event }: Point) => (event === 'sold' ? 'var(--c1)' : 'var(--c0)'),
+            symbol: ({ event }: Point) => (event === 'sold' ? 'square' : 'circle'),
+            title: hasTips ? 'text' : null,
+          },
+        ),
       ],
       symbol: { type: 'identity' },
       color: { type: 'identity' },

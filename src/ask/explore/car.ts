@@ -19,7 +19,7 @@ export async function carPage(
 ): Promise<Page | undefined> {
   const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
   const [vehicle] = await about('cli/vehicle');
-  if (vehicle === undefined) return undefined;
+  if (vehicle === undefined) return archivedCar(connection, id);
   const groups = await rows(connection, `select lot_id, currency from lot_groups where vehicle_id = ${id}`);
   const currencies = new Map(groups.map(({ lot_id, currency }) => [lot_id, currency]));
   const lots = (await about('cli/vehicle_lots')).map((lot) => ({
@@ -41,6 +41,20 @@ ${offers.map(offerLine)}
 ${vehicleFacts(vehicle, seen)}
 ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
     rest: restOf(connection, id, pictures),
+  };
+}
+
+/** The page of a car that only the archive feed and sales name; undefined if nothing does. */
+async function archivedCar(connection: DuckDBConnection, id: number): Promise<Page | undefined> {
+  const timeline = await rows(connection, `from vehicle_timeline where vehicle_id = ${id} order by place`);
+  if (timeline.length === 0) return undefined;
+  return {
+    title: `Car ${id}`,
+    place: '',
+    first: html`<h1>Car ${id}</h1>
+<p class="words">The service does not deliver this car any more. The lake has what the archive feed told of its lots.</p>
+${section('prices', 'Prices', '', [amountsOf(timeline, undefined), rowsLink(`from archived_lots where vehicle_id = ${id}`)])}
+${section('timeline', 'Timeline', '', [timelinePart(timeline), rowsLink(`from vehicle_timeline where vehicle_id = ${id} order by place`)])}`,
   };
 }
 
@@ -129,7 +143,10 @@ async function* restOf(connection: DuckDBConnection, id: number, pictures: boole
     'prices',
     'Prices',
     'What was bid, asked and paid, in the order of time, and the estimate with the interval that holds 80 % of such prices.',
-    [amountsOf(timeline, value), rowsLink(`from prices where vehicle_id = ${id} order by sale_date`)],
+    [
+      amountsOf(timeline, value),
+      rowsLink(`from vehicle_timeline where vehicle_id = ${id} and amount > 0 order by place`),
+    ],
   );
   yield section('odometer', 'Odometer', '', [
     readingsOf(timeline),
@@ -159,7 +176,7 @@ function valuePart(id: number, value: Value | undefined, [own, ...others]: reado
   return section('estimate', 'Estimate', value.of.replace(/_com$/, '.com'), [
     html`${doubtsOf(value).map((text) => html`<p class="alarm">${capital(text)}.</p>`)}${estimateFacts(value, own?.is_open === true && value.market === 'auction' && value.is_currency_known)}
 ${value.note !== null && html`<p class="note">${value.note}</p>`}
-<div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>${value.market === 'asking' ? 'Cars most like it, at their asking prices' : 'Sales most like it'}</h3>${alike(value)}</div></div>
+${value.estimate !== null && html`<div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>${value.market === 'asking' ? 'Cars most like it, at their asking prices' : 'Sales most like it'}</h3>${alike(value)}</div></div>`}
 ${others.length > 0 && html`<h3>Its other lots</h3>${otherEstimates(others)}`}`,
     rowsLink(`from price_estimates where vehicle_id = ${id}`),
   ]);
@@ -193,7 +210,7 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value, 
     ['Estimate', estimate === null ? 'none' : money(estimate, currency)],
     ['Half of such prices', between(value.low_50, value.high_50)],
     ['80% of such prices', between(value.low_80, value.high_80)],
-    ['At most, to buy', isBidFor ? bidsOf(value, estimate, currency) : ''],
+    ['What such lots brought', isBidFor ? bidsOf(value, estimate, currency) : ''],
     ['Buy Now', value.buy_now === null ? '' : money(value.buy_now, own)],
     [
       value.market === 'asking' ? 'Asking price' : 'Price',
@@ -209,7 +226,7 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value, 
     ['Seller', share(value.seller_factor)],
     [
       'Such estimates',
-      accuracy === null
+      accuracy === null || estimate === null
         ? ''
         : `half of ${count(accuracy.prices)} were within ${percent(accuracy.error_median)} of the price`,
     ],
@@ -236,7 +253,7 @@ const SHORT: Readonly<Record<string, string>> = {
   has_keys: 'keys',
 };
 
-/** What of four such lots one, two and three go for at most at auction; with a Buy Now price the interval is no such answer. */
+/** What of four such lots that are sold one, two and three go for at most at auction; with a Buy Now price the interval is no such answer. */
 const bidsOf = (
   { low_50, high_50, buy_now }: Pick<Value, 'low_50' | 'high_50' | 'buy_now'>,
   estimate: number | null,
@@ -244,12 +261,12 @@ const bidsOf = (
 ): string =>
   low_50 === null || estimate === null || buy_now !== null
     ? ''
-    : `${money(low_50, currency)} buys 1 in 4 such lots, ${money(estimate, currency)} half, ${money(high_50, currency)} 3 in 4, without fees`;
+    : `of those that are sold, 1 in 4 at most ${money(low_50, currency)}, half ${money(estimate, currency)}, 3 in 4 ${money(high_50, currency)}, without fees; many are not sold at such a bid`;
 
 const drivers = ({ drivers: moving, currency }: Value): Html =>
   moving.every(({ amount }) => Math.abs(amount) < 1)
     ? html`<p class="note">Nothing much.</p>`
-    : grid(
+    : html`${grid(
         ['Factor', '>Amount'],
         moving
           .filter(({ amount }) => Math.abs(amount) >= 1)
@@ -257,7 +274,7 @@ const drivers = ({ drivers: moving, currency }: Value): Html =>
             factorWords(factor),
             `${amount < 0 ? '−' : '+'}${money(Math.abs(amount), currency)}`,
           ]),
-      );
+      )}<p class="note">Each is what the estimate would lose or gain without it. They multiply, so they do not add up.</p>`;
 
 const alike = ({ comparable_sales: sales, currency }: Value): Html =>
   sales.length === 0
@@ -327,6 +344,9 @@ function inspectionPart(id: number, inspections: readonly Row[], items: readonly
     const head = factsOf([
       ...said,
       ['Odometer', each.km === null ? '' : `${count(each.km)} km`],
+      ['Trouble codes', printable(each.codes)],
+      ['The source says', printable(each.claims)],
+      ['Parts without a result', Number(each.unchecked) > 0 ? count(each.unchecked) : ''],
       ['Notes', printable(each.notes)],
     ]);
     const cells = own.map((item) => [
@@ -339,7 +359,7 @@ function inspectionPart(id: number, inspections: readonly Row[], items: readonly
     return html`<h3>${each.inspected_at ? day(each.inspected_at) : 'Undated'}</h3>${head}<div class="columns">${carMap(own)}<div>${
       cells.length > 0
         ? grid(['Mark', 'Part', 'Place', 'Issue', 'Severity', 'To do', 'In words'], cells)
-        : html`<p class="note">No issue.</p>`
+        : html`<p class="note">The list of parts names no issue.</p>`
     }</div></div>`;
   });
   return section('inspections', 'Inspections', '', [

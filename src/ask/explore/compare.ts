@@ -145,6 +145,10 @@ export async function comparePage(
   if (isOfCar && car === undefined) notes.push(`The lake has no make or model like ${ofCar}.`);
   if (car !== undefined && shortly(nameOf(car)).toLowerCase() !== ofCar.trim().toLowerCase())
     notes.push(`${shortly(nameOf(car))} for ${ofCar}.`);
+  if (car !== undefined)
+    notes.push(
+      `What is on offer, and the lines that name ${shortly(nameOf(car))}, are of it alone; lines of all cars say so.`,
+    );
   const columns = [];
   for (const name of compared) columns.push(await figuresOf(connection, KINDS[kind], name, car));
   const title = compared.length === 0 ? 'Compare' : compared.map(heading).join(', ');
@@ -243,13 +247,15 @@ async function figuresOf(
     const many = estimates.filter((other) => other.market === row.market).length;
     figures.set(`Median estimate, ${market}${many > 1 ? `, ${String(row.currency)}` : ''}`, written(row));
   }
-  const asked = [...queries(name)];
+  const tell = async ([query, values]: readonly [string, Values], whose = ''): Promise<void> => {
+    for (const row of await ask(connection, query, values))
+      figures.set(`${printable(row.figure)}${whose}`, written(row));
+  };
   if (car !== undefined && ofCar !== undefined) {
     const [query, values] = ofCar(name);
-    asked.unshift([query, { ...values, ...car, car: shortly(nameOf(car)) }]);
+    await tell([query, { ...values, ...car, car: shortly(nameOf(car)) }]);
   }
-  for (const [query, values] of asked)
-    for (const row of await ask(connection, query, values)) figures.set(printable(row.figure), written(row));
+  for (const query of queries(name)) await tell(query, car === undefined ? '' : ', of all cars');
   return { figures, search: addressOf(search) };
 }
 
@@ -276,7 +282,7 @@ const UNITS: Readonly<Record<string, (value: unknown, row: Row) => string>> = {
 /** A figure with its interval and the number of values that it rests on. */
 function written(row: Row): string {
   const write = UNITS[String(row.unit)] ?? count;
-  if (numberOrNull(row.value) === null) return `not known yet (${count(row.based_on ?? 0)})`;
+  if (numberOrNull(row.value) === null) return `not known (${count(row.based_on ?? 0)})`;
   const between = numberOrNull(row.low) === null ? '' : `, ${write(row.low, row)} to ${write(row.high, row)}`;
   return `${write(row.value, row)}${between} (${count(row.based_on)})`;
 }
@@ -333,7 +339,7 @@ async function* trends(
     'level',
     title,
     lead,
-    drawn ?? html`<p class="words">There are not enough prices in two months yet.</p>`,
+    drawn ?? html`<p class="words">There are not enough auction prices in two months.</p>`,
   );
 }
 

@@ -41,7 +41,11 @@ export const FILTERS = {
     label: 'Damage',
     kind: 'choice',
     hint: 'main or second',
-    where: (value) => `(${is('damage_main_group')(value)} or ${is('damage_second_group')(value)})`,
+    // A second damage that is not stated says nothing of the lot.
+    where: (value) =>
+      value === 'unknown'
+        ? is('damage_main_group')(value)
+        : `(${is('damage_main_group')(value)} or ${is('damage_second_group')(value)})`,
   },
   title: { label: 'Title', kind: 'choice', where: is('title_brand') },
   days: {
@@ -64,7 +68,7 @@ export const FILTERS = {
     label: 'Chance to sell from',
     kind: 'number',
     hint: '%',
-    where: (value) => `sell_probability >= ${value} / 100`,
+    where: (value) => `round(sell_probability * 100) >= ${value}`,
   },
   seller: { label: 'Seller', kind: 'text', hint: 'or a part of it', where: contains('seller_name') },
   branch: { label: 'Branch', kind: 'text', hint: 'or a part of it', where: contains('branch_name') },
@@ -81,7 +85,7 @@ export const filterNames = Object.keys(FILTERS) as FilterName[];
 /** The orders of a list, by their names in an address. Lots without the value come last. */
 export const ORDERS = {
   soonest: ['Soonest auction', 'sale_date nulls last'],
-  stands: ['Stands out most', 'prices_above desc nulls last, sale_date nulls last'],
+  stands: ['Stands out most', 'prices_above desc nulls last, buy_now / estimate, sale_date nulls last'],
   cheapest: ['Lowest likely cost', `${COST} nulls last`],
   estimate: ['Highest estimate', 'estimate desc nulls last'],
   odds: ['Best chance to sell', 'sell_probability desc nulls last'],

@@ -30,7 +30,9 @@ export async function findPage({ connection, names }: Shown, search: Search, typ
   const where = conditionOf(meant);
   const [total] = await rows(connection, `select count(*) as lots from explore.lots_on_offer where ${where}`);
   const lots = Number(total?.lots);
-  const found = await rows(connection, pageOf(meant));
+  // Past the last page, the last page.
+  const page = Math.min(meant.page, Math.max(1, Math.ceil(lots / PAGE)));
+  const found = await rows(connection, pageOf({ ...meant, page }));
   const sql = `from lots_on_offer\nwhere ${where}\norder by ${ORDERS[search.sort][1]}`;
   const isFiltered = Object.keys(search.filters).length > 0;
   return {
@@ -41,11 +43,11 @@ export async function findPage({ connection, names }: Shown, search: Search, typ
 ${typed !== '' && html`<p class="note">“${typed}” is read as ${wordsOf(meant)}.</p>`}
 ${notes(search, meant, names)}
 ${form(search, names)}
-<p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((search.page - 1) * PAGE + 1)} to ${count(Math.min(lots, search.page * PAGE))}`}</p>
+<p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((page - 1) * PAGE + 1)} to ${count(Math.min(lots, page * PAGE))}`}</p>
 <p class="tools"><a href="/lots.csv?${addressOf(meant)}" download>CSV</a> <a href="/lots.parquet?${addressOf(meant)}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">As a query</a> <a href="/searches?${addressOf(meant)}">Watch this search</a></p>
 ${found.length > 0 ? lotsTable(found, LINKS, { Status: { text: '[{words status_name}]' } }) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
-${pager(meant, lots)}
-<p class="note">80% of such lots end between the two prices, Buy Now among them where there is one. A ~ marks an estimate in doubt, and ¤ an amount whose currency the feed does not tell. A chance that is hardly known is left out. “Costs at most” means what a listing asks; at an auction, what the lot is likely to bring, or its Buy Now price where that is lower. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
+${pager({ ...meant, page }, lots)}
+<p class="note">Of four in five such lots that are sold, the price lies between the two, Buy Now among them where there is one. At encar.com an estimate is an asking price. A ~ marks an estimate in doubt, and ¤ an amount whose currency is not known; the feed names none, so that other currencies follow from source and country. A chance that is hardly known is left out. “Costs at most” means what a listing asks; at an auction, what the lot is likely to bring, or its Buy Now price where that is lower. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
 <datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist>`,
   };
 }
@@ -84,7 +86,7 @@ const AMOUNTS = ['price', 'estimate_from', 'estimate_to'] as const;
 
 /** What was read otherwise than it was typed, and what no lot on offer is called. */
 function notes({ filters, wrong }: Search, meant: Search, names: Names): Html[] {
-  const said = (['make', 'model'] as const).flatMap((name) => {
+  const said = (['make', 'model'] as const).flatMap((name): string[] => {
     const [given, used] = [filters[name], meant.filters[name]];
     if (given === undefined || used === undefined) return [];
     if (used.toLowerCase() !== given.toLowerCase()) return [`Showing ${used} for ${given}.`];
@@ -93,6 +95,14 @@ function notes({ filters, wrong }: Search, meant: Search, names: Names): Html[] 
       ? []
       : [`No ${name} on offer is called ${given}.`];
   });
+  for (const name of filterNames) {
+    const given = filters[name];
+    const known = FILTERS[name].kind === 'choice' ? names.choices[name as keyof Names['choices']] : undefined;
+    if (given !== undefined && known?.every((each) => each.toLowerCase() !== given.toLowerCase()))
+      said.push(`No lot on offer has the ${FILTERS[name].label.toLowerCase()} ${given}.`);
+  }
+  if (Number(filters.year_from) > Number(filters.year_to))
+    said.push('Year from is above Year to, so that no lot matches.');
   return [
     ...said.map((text) => html`<p class="note">${text}</p>`),
     ...wrong.map(

@@ -37,8 +37,11 @@ export async function resultOf(
   const took = `${((performance.now() - started) / 1000).toFixed(2)} s`;
   const address = `q=${encodeURIComponent(whole?.sql ?? sql)}`;
   const isPart = whole !== undefined && whole.rows !== null && whole.rows > shown.length;
+  // Nobody counted all of them.
+  const isCut =
+    whole !== undefined && whole.rows === null && new RegExp(`\\nlimit ${shown.length}$`).test(sql);
   const tally =
-    more || isPart
+    more || isPart || isCut
       ? `The first ${count(shown.length)} rows${isPart ? ` of ${count(whole.rows)}` : ''}`
       : counted(shown.length, 'row');
   return html`<p class="tally" role="status">${tally}, ${took}. <a href="/query.csv?${address}" download>CSV</a> <a href="/query.parquet?${address}" download>Parquet</a></p>

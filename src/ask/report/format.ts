@@ -134,9 +134,11 @@ export const AXES = {
 const OPTIONAL = /\[([^\]]*)\]/g;
 const VALUE = /\{(?:(\w+)(?::(\d+))? )?(\w+)(?: of (\w+))?\}/g;
 
-/** The value of the first column in a text, as a number, or in ISO 8601 for a time; null for any other value. */
+/** The value of a text with one column, as a number, or in ISO 8601 for a time; null for any other text. A mark is no value. */
 export function valueIn(text: string, row: Row): number | string | null {
-  const [, format = '', , column = ''] = [...text.matchAll(VALUE)][0] ?? [];
+  const [first, ...others] = [...text.matchAll(VALUE)].filter(([, format]) => format !== 'mark');
+  if (others.length > 0) return null;
+  const [, format = '', , column = ''] = first ?? [];
   const value = row[column] ?? null;
   if (value !== null && /^(day|month)$/.test(format)) return dateOf(value).toISOString().slice(0, 10);
   if (value !== null && /^(instant|soon)$/.test(format)) return dateOf(value).toISOString();

@@ -72,12 +72,13 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     const { raw, vehicle } = lot;
     const number = trimmed(raw.lot);
     const bid = raw.bid || null;
-    const asked = row.market === 'asking' ? row.price : row.buy_now;
+    const asks = row.market === 'asking' ? row.price : raw.buy_now;
+    const asked = Number(asks) >= 1 && Number(asks) <= 5_000_000 ? Number(asks) : null;
     const isSetBack = setBack.has(vehicle.id);
     const weak = doubtOf(row, isSetBack);
     const inItsCurrency = (value: MartRow[string] | undefined): MartRow[string] =>
       row.is_currency_known === true ? (value ?? null) : null;
-    const isOpen = asked !== null && Number(asked) > (bid ?? 0);
+    const isOpen = asked !== null && asked > (bid ?? 0);
     const width = Number(next?.sell_probability_high) - Number(next?.sell_probability_low);
     return {
       lot_id: id,
@@ -110,7 +111,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       sale_date: next?.sale_date ?? null,
       currency: inItsCurrency(row.currency),
       bid,
-      buy_now: asked ?? null,
+      buy_now: asked,
       estimate: inItsCurrency(row.estimate),
       low_80: inItsCurrency(row.low_80),
       low_50: inItsCurrency(row.low_50),
@@ -119,7 +120,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       weak: inItsCurrency(weak),
       prices_above:
         weak === null && isOpen && row.prices_below !== null ? 1 - Number(row.prices_below) : null,
-      stands_out: weak === null ? unusual(row, asked === null ? null : Number(asked), bid) : null,
+      stands_out: weak === null ? unusual(row, asked, bid) : null,
       sell_probability: width <= 0.5 ? (next?.sell_probability ?? null) : null,
     };
   });

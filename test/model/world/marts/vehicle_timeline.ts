@@ -91,7 +91,12 @@ function lotEvents(night: WorldNight, left: ReadonlyMap<number, MartRow>, ends: 
     const stated = (kind: readonly [string, number], value: unknown, at: number | null): Event[] => {
       const amount = positive(value);
       if (amount === null) return [];
-      return own(kind, at ?? night.pass, ['lots', null], { amount, description: 'as the lot says' });
+      const auction = kind[0] === 'bid' ? stamp(raw, 'sale_date') : null;
+      const description = at === null ? 'when first seen' : 'as the lot says';
+      return own(kind, at ?? Math.min(night.pass, auction ?? night.pass), ['lots', null], {
+        amount,
+        description,
+      });
     };
     const reserve = raw.seller_reserve as { price: number; updated_at?: string | null } | null | undefined;
     const facts = `${text(raw.title?.name)}, ${text(raw.damage?.main?.name)}`;
