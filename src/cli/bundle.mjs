@@ -1,7 +1,7 @@
 /**
  * Makes `dist/cli`, the command line as users start it: its code and that of its dependencies, without what a command never
  * calls, in a file for each group of commands that share it. Loading some 200 modules one by one took half of a start. What
- * is native stays a package, and so does the AWS SDK, which few use (docs/decisions/0050-fast-starts.md).
+ * is native stays apart, and so does the AWS SDK, which few use (docs/decisions/0050-fast-starts.md).
  */
 import {
   chmodSync,
@@ -19,6 +19,19 @@ import { rolldown } from 'rolldown';
 const root = join(import.meta.dirname, '..', '..');
 const dir = join(root, 'dist', 'cli');
 
+/** Takes the files of DuckDB's package into the bundle, which `base/duck/api.ts` requires one by one. */
+function withDuckdb(code, id) {
+  if (!id.endsWith('/base/duck/api.ts')) return undefined;
+  const names = [...code.matchAll(/\bload\(\s*('[^']+'),?\s*\)/g)].map(([call, name], i) => ({
+    call,
+    name,
+    local: `duckdb_${i}`,
+  }));
+  const bundled = names.reduce((text, { call, local }) => text.replace(call, local), code);
+  const imports = names.map(({ name, local }) => `import ${local} from ${name};\n`);
+  return { code: imports.join('') + bundled, map: null };
+}
+
 rmSync(dir, { recursive: true, force: true });
 const bundle = await rolldown({
   input: {
@@ -27,7 +40,8 @@ const bundle = await rolldown({
     desk: join(root, 'src', 'ask', 'explore', 'desk.ts'),
   },
   platform: 'node',
-  external: [/^@duckdb\//, /^@aws-sdk\//],
+  external: [/^@duckdb\/node-bindings/, /^@aws-sdk\//],
+  plugins: [{ name: 'duckdb', transform: withDuckdb }],
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
 });
 const { output } = await bundle.write({

@@ -28,7 +28,8 @@ function filesOf(command: string): readonly string[] {
 describe('the start of', () => {
   it.each([
     ['--help', 'parser', 300_000],
-    ['query', 'query', 680_000],
+    // 410,000 of them are DuckDB's package, which took longer in its 120 files.
+    ['query', 'query', 1_090_000],
   ])('%s loads little', (_, command, most) => {
     const files = filesOf(command);
     const bytes = files.reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);

@@ -1,0 +1,99 @@
+/**
+ * A tenth of what neither `npm test` nor the guard runs: npm run test:slice [number]. The number of commits chooses which, so that ten
+ * commits in a row run all of it. It begins no further suite after twenty minutes. What it left, and what cannot run
+ * here, it names.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const SLICES = 10;
+const MINUTES = 20;
+
+/** Minutes of suites that take more than one on two quiet cores. */
+const LONG = {
+  'test/soak/model-based.soak.ts': 15,
+  'test/soak/interrupted.soak.ts': 15,
+  'test/engines/models.engines.ts': 12,
+  'test/engines/readers.engines.ts': 8,
+  'test/engines/mirror.engines.ts': 7,
+  'test/engines/store.engines.ts': 6,
+  'test/engines/moments.engines.ts': 5,
+  'test/engines/iceberg.engines.ts': 4,
+  'test/engines/documented.engines.ts': 4,
+  'test/operate/files.operate.ts': 6,
+  'test/operate/cron.operate.ts': 6,
+  'test/package/install.package.ts': 10,
+  'test/pipelines/clocks.test.ts': 4,
+  'test/pipelines/kill-matrix.test.ts': 8,
+  'test/pipelines/survivors.test.ts': 5,
+  'test/pipelines/keyframes.test.ts': 4,
+  'test/docs/as-typed.test.ts': 4,
+  'test/hostile/models/models.hostile.ts': 5,
+};
+
+const run = (command, args, options) => spawnSync(command, args, { cwd: root, encoding: 'utf8', ...options });
+
+/** Suites of a project, by their paths. */
+function suitesOf(project) {
+  const { stdout } = run('npx', ['vitest', 'list', '--project', project, '--filesOnly', '--json']);
+  return JSON.parse(stdout).map(({ file }) => ({ project, file: file.slice(root.length + 1) }));
+}
+
+const guarded = new Set(suitesOf('guard').map(({ file }) => file));
+// The guard runs random suites in a smaller size.
+const isNew = ({ file }) => !guarded.has(file) || /\.soak\.ts$/.test(file);
+const all = ['soak', 'hostile', 'operate', 'package', 'engines'].flatMap(suitesOf).filter(isNew);
+const minutesOf = ({ file }) => LONG[file] ?? 0.7;
+
+/** The suites of each slice: the longest first, each into the slice that has least. */
+const slices = Array.from({ length: SLICES }, () => ({ minutes: 0, suites: [] }));
+for (const suite of [...all].sort((a, b) => minutesOf(b) - minutesOf(a) || (a.file < b.file ? -1 : 1))) {
+  const least = slices.reduce((a, b) => (b.minutes < a.minutes ? b : a));
+  least.suites.push(suite);
+  least.minutes += minutesOf(suite);
+}
+
+const commits = Number(run('git', ['rev-list', '--count', 'HEAD']).stdout);
+const number = Number(process.argv[2] ?? commits % SLICES);
+const { suites, minutes } = slices[number];
+const say = (text) => process.stdout.write(`${text}\n`);
+say(`slice ${number} of ${SLICES}: ${suites.length} of ${all.length} suites, about ${Math.round(minutes)} minutes`);
+for (const { file } of suites) say(`  ${file}`);
+if (suites.some(({ project }) => project === 'engines'))
+  run('node', ['test/engines/setup/setup.mjs'], { stdio: 'inherit' });
+
+const folder = mkdtempSync(join(tmpdir(), 'lotlake-slice-'));
+const until = Date.now() + MINUTES * 60_000;
+const failed = [];
+const left = [];
+for (const { project, file } of suites) {
+  if (Date.now() > until) {
+    left.push(file);
+    continue;
+  }
+  const report = join(folder, 'report.json');
+  rmSync(report, { force: true });
+  const began = Date.now();
+  const reporters = ['--reporter=json', `--outputFile.json=${report}`];
+  const { status, stdout, stderr } = run('npx', ['vitest', 'run', '--project', project, file, ...reporters], { maxBuffer: 1 << 28 });
+  const counts = { numPassedTests: 0, numPendingTests: 0, numFailedTests: 0 };
+  try {
+    Object.assign(counts, JSON.parse(readFileSync(report, 'utf8')));
+  } catch {
+    say(`${stdout}${stderr}`);
+  }
+  const { numPassedTests: passed, numPendingTests: skipped, numFailedTests: red, testResults = [] } = counts;
+  say(`${file}: ${passed} passed, ${skipped} skipped, ${red} failed (${Math.round((Date.now() - began) / 1000)} s)`);
+  if (status === 0) continue;
+  failed.push(file);
+  for (const { assertionResults } of testResults)
+    for (const { fullName, failureMessages } of assertionResults.filter(({ status }) => status === 'failed'))
+      say(`  ${fullName}\n    ${failureMessages.join('\n').slice(0, 2000)}`);
+}
+rmSync(folder, { recursive: true, force: true });
+if (left.length > 0) say(`left, because ${MINUTES} minutes were over: ${left.join(', ')}`);
+if (failed.length > 0) say(`failed: ${failed.join(', ')}`);
+process.exitCode = failed.length > 0 ? 1 : 0;
