@@ -60,7 +60,9 @@ const commits = Number(run('git', ['rev-list', '--count', 'HEAD']).stdout);
 const number = Number(process.argv[2] ?? commits % SLICES);
 const { suites, minutes } = slices[number];
 const say = (text) => process.stdout.write(`${text}\n`);
-say(`slice ${number} of ${SLICES}: ${suites.length} of ${all.length} suites, about ${Math.round(minutes)} minutes`);
+say(
+  `slice ${number} of ${SLICES}: ${suites.length} of ${all.length} suites, about ${Math.round(minutes)} minutes`,
+);
 for (const { file } of suites) say(`  ${file}`);
 if (suites.some(({ project }) => project === 'engines'))
   run('node', ['test/engines/setup/setup.mjs'], { stdio: 'inherit' });
@@ -78,7 +80,9 @@ for (const { project, file } of suites) {
   rmSync(report, { force: true });
   const began = Date.now();
   const reporters = ['--reporter=json', `--outputFile.json=${report}`];
-  const { status, stdout, stderr } = run('npx', ['vitest', 'run', '--project', project, file, ...reporters], { maxBuffer: 1 << 28 });
+  const { status, stdout, stderr } = run('npx', ['vitest', 'run', '--project', project, file, ...reporters], {
+    maxBuffer: 1 << 28,
+  });
   const counts = { numPassedTests: 0, numPendingTests: 0, numFailedTests: 0 };
   try {
     Object.assign(counts, JSON.parse(readFileSync(report, 'utf8')));
@@ -86,7 +90,9 @@ for (const { project, file } of suites) {
     say(`${stdout}${stderr}`);
   }
   const { numPassedTests: passed, numPendingTests: skipped, numFailedTests: red, testResults = [] } = counts;
-  say(`${file}: ${passed} passed, ${skipped} skipped, ${red} failed (${Math.round((Date.now() - began) / 1000)} s)`);
+  say(
+    `${file}: ${passed} passed, ${skipped} skipped, ${red} failed (${Math.round((Date.now() - began) / 1000)} s)`,
+  );
   if (status === 0) continue;
   failed.push(file);
   for (const { assertionResults } of testResults)
