@@ -43,7 +43,7 @@ describe('lists', () => {
       "m.manufacturer_name = 'Toyota' and n.model_name = 'Camry' and f.year between 2015 and 2020",
     ],
     ['state=TX', "upper(l.location_state_code) = 'TX'"],
-    ['source=copart_com&buyable=1', 'l.domain_id = 3 and e.buy_now is not null'],
+    ['source=copart_com&buyable=1', 'l.domain_id = 3 and l.buy_now between 1 and 5000000'],
     [
       'estimate_from=3000&estimate_to=5000',
       "e.estimate between 3000 and 5000 and e.is_currency_known and e.currency = 'USD'",
@@ -52,7 +52,7 @@ describe('lists', () => {
     [
       'price=2000',
       `if(e.market = 'asking', e.price <= 2000,
-        (e.buy_now <= 2000 and e.buy_now > coalesce(l.bid, 0)) or greatest(e.estimate, nullif(l.bid, 0)) <= 2000) and e.is_currency_known and e.currency = 'USD'`,
+        (l.buy_now between 1 and 2000 and l.buy_now > coalesce(l.bid, 0)) or greatest(e.estimate, nullif(l.bid, 0)) <= 2000) and e.is_currency_known and e.currency = 'USD'`,
     ],
   ])('count what %s finds', async (query, where) => {
     const [row] = await lake(`select count(*) as lots ${OFFERS} and (${where})`);

@@ -103,7 +103,7 @@ describe.skipIf(!has('systemd-analyze', '--version'))('the units of systemd', ()
       await works(setting(unit, 'ExecStart'));
       if (name === 'lotlake') await works(setting(unit, 'ExecStartPost'));
     }
-    expect(await works('lotlake status --max-age 26h')).toContain('2 published');
+    expect(await works('lotlake status --max-age 26h')).toMatch(/1 published, 1 /);
   });
 
   it('mail what became of a unit', async () => {
