@@ -115,6 +115,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', (
     const damaged = join(snapshots, basename(snapshot));
     cpSync(snapshot, damaged, { recursive: true });
     cpSync(layoutOf(world.output).current, current, { verbatimSymlinks: true, recursive: true });
+    rmSync(join(damaged, 'lots', 'domain_id=1'), { recursive: true });
     const path = join(damaged, 'manifest.json');
     const manifest = JSON.parse(readFileSync(path, 'utf8'));
     const { lots } = manifest.tables;
