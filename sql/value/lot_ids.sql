@@ -3,5 +3,5 @@ select lot_id, vehicle_id from lots where lot = $id
 union
 select lot_id, vehicle_id from lots where lot_id = try_cast($id as bigint)
 union
-select lot_id, vehicle_id from lots where vehicle_id in (select vehicle_id from vins where vin = $id and vin <> '')
+select lot_id, vehicle_id from lots where vehicle_id in (select vehicle_id from vin_facts where vin = $id and vin <> '')
 order by lot_id

@@ -195,7 +195,11 @@ describe('names of manufacturers and models', () => {
 });
 
 describe('the marts of two ids of Toyota and a year of 2027', () => {
-  const MARTS = ['price_estimates', 'price_trends', 'price_factors', 'price_accuracy', 'damage_breakdown'];
+  const MARTS = [
+    ...['price_estimates', 'price_trends', 'price_factors', 'price_accuracy', 'damage_breakdown'],
+    // What a value reads beside them.
+    ...['sell_through_odds', 'sold_by_day', 'days_on_market', 'odometer_rollbacks', 'vin_facts'],
+  ];
   let lake: TestLake;
   beforeAll(async () => {
     lake = await openLake();

@@ -44,7 +44,10 @@ async function readPublished(output: string): ReturnType<typeof readLake> {
   const lake = await readLake(join(output, 'lake', 'current'));
   return lake.set(
     'passes',
-    (lake.get('passes') ?? []).map(({ hidden: _, sources: __, ...pass }) => pass),
+    (lake.get('passes') ?? []).map(({ hidden: _, sources: __, sequence, ...pass }) => ({
+      ...pass,
+      sequence: sequence ?? 0,
+    })),
   );
 }
 

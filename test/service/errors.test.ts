@@ -119,8 +119,18 @@ describe('an answer whose body is not the error of the service', () => {
       errorFromAnswer({ url: `https://host/api${path}`, status: 404, body: '{"message":"Not found"}' }).hint;
     for (const path of ['/cars', '/statistics', '/usa/states'])
       expect(own(path), path).toContain('check LOTLAKE_BASE_URL');
-    for (const path of ['/cars/17', '/search-vin/1HGCM82633A004352', '/listing/3/12', '/models/3/cars'])
+    for (const path of [
+      '/cars/17',
+      '/cars/17?prices_history=1',
+      '/search-vin/1HGCM82633A004352',
+      '/listing/3/12',
+      '/models/3/cars',
+    ])
       expect(own(path), path).toBe('check the id');
+    // Some answers are named by their path alone.
+    expect(errorFromAnswer({ url: '/cars/7', status: 404, body: '{"message":"Not found"}' }).hint).toBe(
+      'check the id',
+    );
     expect(hint(407)).toContain('HTTPS_PROXY');
     expect(hint(511)).toContain('log in');
   });

@@ -55,10 +55,9 @@ export async function readNames(connection: DuckDBConnection): Promise<Names> {
   };
 }
 
-/** Reads what people type for names. A snapshot of an older version has none. */
+/** Reads what people type for names. */
 async function readSynonyms(connection: DuckDBConnection): Promise<Names['synonyms']> {
-  const [has] = await rows(connection, `select true from duckdb_views() where view_name = 'name_synonyms'`);
-  const found = has === undefined ? [] : await rows(connection, 'from name_synonyms');
+  const found = await rows(connection, 'from name_synonyms');
   const of = (kind: string): ReadonlyMap<string, string> =>
     new Map(
       found.filter(({ what }) => what === kind).map(({ name, means }) => [String(name), String(means)]),

@@ -1,14 +1,12 @@
 import { basename } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../base/config/config.js';
-import { packageFile } from '../../base/config/package-root.js';
 import { INTERRUPT_EVERY, literal } from '../../base/duck/session.js';
 import { outOfMemoryError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { type CatalogTable, readCatalog } from '../../core/model/dictionary.js';
-import { failOlder } from '../query/older-marts.js';
+import { failOlder } from '../query/ask.js';
 import { type OpenLake, openSnapshot, type Reading } from '../query/open-lake.js';
-import { valuesOf } from '../query/value.js';
 import { type Desks, openDesks, ownMemory } from './desks.js';
 import type { Job } from './jobs.js';
 import { type Names, readNames } from './names.js';
@@ -185,12 +183,7 @@ async function open(config: Config, reading: Pick<Reading, 'into' | 'signal'>): 
   try {
     const database = `${lake.temp}/explore.db`;
     await connection.run(`attach ${literal(database)} as explore`);
-    // Gives the marts of an older snapshot the columns that they lack, once for all requests.
-    await valuesOf(connection, []);
-    // In an older snapshot it is a view with other columns.
-    const isMart = Object.hasOwn(lake.manifest.marts, 'lots_on_offer');
-    const select = isMart ? 'from lots_on_offer' : packageFile('sql/models/market/lots_on_offer.sql');
-    await connection.run(`create table explore.lots_on_offer as ${select}`).catch(failOlder);
+    await connection.run('create table explore.lots_on_offer as from lots_on_offer').catch(failOlder);
     // Other processes may read it then.
     await connection.run(`detach explore; attach ${literal(database)} as explore (read_only)`);
     const catalog = await readCatalog(connection, lake.manifest);

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { type Row, rows } from '../../base/duck/session.js';
 import { withReferences } from '../../core/model/references.js';
@@ -20,4 +21,13 @@ export async function tablesOf(
   const selects = queries.map((query) => ({ name: query, sql: readSql(query) }));
   const read = await withReferences(connection, selects);
   return [...new Set(read.flatMap(({ references }) => references))].sort();
+}
+
+/** Throws QUERY_NO_TABLE for a query that found no such mart or column in a snapshot, and any other error as it is. */
+export function failOlder(error: unknown): never {
+  if (!/^(Catalog|Binder) Error/.test(messageOf(error))) throw error;
+  throw new LotlakeError('QUERY_NO_TABLE', 'the snapshot lacks marts that this version of lotlake reads', {
+    cause: error,
+    hint: 'another version of lotlake made it; the next run computes its marts again, lotlake run rebuild does so now',
+  });
 }

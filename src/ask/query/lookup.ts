@@ -1,17 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Row } from '../../base/duck/session.js';
-import { ask } from './ask.js';
-import { failOlder, fillMarts, nameVins, type StandIns } from './older-marts.js';
+import { ask, failOlder } from './ask.js';
 
 /** Tables and marts that a lookup reads. */
 export const LOOKUP_READS = 'vehicles vin_facts lots sightings inspections history_reports vehicle_timeline';
-
-/** What snapshots of older versions lack. */
-const STAND_INS: StandIns = {
-  sightings: { vehicle_id: 'null::bigint', seen_at: 'null::timestamptz' },
-  inspections: { vehicle_id: 'null::bigint', gone_at: 'null::timestamptz' },
-  history_reports: { vehicle_id: 'null::bigint', gone_at: 'null::timestamptz' },
-};
 
 /** What a lookup asks for: a VIN, lot number, vehicle id (`car`) or listing id, the last with its source. */
 export interface Asked {
@@ -22,11 +14,11 @@ export interface Asked {
 
 /** A vehicle as the lake has it. Instants are in ISO 8601, in UTC. */
 export interface FoundVehicle {
-  /** When the service last delivered the vehicle; null if an older lotlake did not record it. */
+  /** When the service last delivered the vehicle; null if none of the passes that the lake knows did. */
   readonly seen_at: string | null;
   readonly vehicle: Row;
   readonly lots: readonly Row[];
-  /** Rows of `vehicle_timeline`; empty if the snapshot lacks it. */
+  /** Rows of `vehicle_timeline`, in order. */
   readonly timeline: readonly Row[];
   /** Ids of other vehicles with the VIN or lot number. */
   readonly other_vehicle_ids: readonly number[];
@@ -41,9 +33,7 @@ export async function findVehicle(
   connection: DuckDBConnection,
   asked: Asked,
 ): Promise<FoundVehicle | undefined> {
-  const has = await fillMarts(connection, STAND_INS, Object.keys(STAND_INS));
   const found = async (): Promise<FoundVehicle | undefined> => {
-    await nameVins(connection, has);
     const [vehicle_id, ...others] = await idsOf(connection, asked);
     if (vehicle_id === undefined) return undefined;
     const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id });
@@ -54,7 +44,7 @@ export async function findVehicle(
       seen_at: typeof seen?.seen_at === 'string' ? seen.seen_at : null,
       vehicle,
       lots: await about('cli/vehicle_lots'),
-      timeline: has.has('vehicle_timeline') ? await about('cli/timeline') : [],
+      timeline: await about('cli/timeline'),
       other_vehicle_ids: others,
     };
   };

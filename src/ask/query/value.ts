@@ -3,33 +3,11 @@ import { z } from 'zod';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { didYouMean } from '../../base/config/nearest.js';
 import type { Row } from '../../base/duck/session.js';
-import { ask } from './ask.js';
-import { failOlder, fillMarts, nameVins, type StandIns } from './older-marts.js';
+import { ask, failOlder } from './ask.js';
 
 /** Tables and marts that the queries of `sql/value` read. */
 export const VALUE_READS =
   'price_estimates price_factors price_accuracy price_inputs price_doubts lots vehicles vin_facts odometer_rollbacks sales sell_through_odds sold_by_day days_on_market dim_manufacturers dim_models dim_damages dim_titles dim_settings';
-
-/** What snapshots of older versions lack. */
-const STAND_INS: StandIns = {
-  price_doubts: { lot_id: 'null::bigint', reason: 'null::varchar' },
-  price_inputs: { odometer: 'null::varchar' },
-  price_estimates: {
-    year_origin: 'null::varchar',
-    estimate_band: 'null::varchar',
-    interval_reason: 'null::varchar',
-    buy_now: 'null::double',
-    buy_now_share: 'null::double',
-    prices_below: 'null::double',
-    place_factor: 'null::double',
-    seller_factor: 'null::double',
-  },
-  price_accuracy: { basis: "'backtest'" },
-  days_on_market: { quarter_sold_by: 'null::bigint' },
-  sales: { is_outlier: 'false', outlier_reason: 'null::varchar' },
-  dim_manufacturers: { joined_to: 'manufacturer_id' },
-  dim_models: { joined_to: 'model_id' },
-};
 
 /** Factors (price_factors) whose names say little, in words. */
 export const FACTORS: Readonly<Record<string, string>> = {
@@ -37,19 +15,6 @@ export const FACTORS: Readonly<Record<string, string>> = {
   mileage: 'mileage for its age',
   month: 'level of prices in the month',
 };
-
-/** A connection to an open snapshot, and the names of what the snapshot has. */
-interface Lake {
-  readonly connection: DuckDBConnection;
-  readonly has: ReadonlySet<string>;
-}
-
-/** Runs work on a snapshot, which may be of an older version. Throws QUERY_NO_TABLE if it lacks too much. */
-async function onLake<T>(connection: DuckDBConnection, work: (lake: Lake) => Promise<T>): Promise<T> {
-  const has = await fillMarts(connection, STAND_INS, ['price_doubts']);
-  await nameVins(connection, has).catch(failOlder);
-  return work({ connection, has }).catch(failOlder);
-}
 
 const amount = z.number().nullable();
 
@@ -89,13 +54,13 @@ export type Value = Readonly<Awaited<ReturnType<typeof valued>>>;
 
 /** The values of the lots of a VIN, a lot number or a lot id, the newest first. Throws QUERY_NOTHING_FOUND if there are none. */
 export const valuesOfLots = (connection: DuckDBConnection, id: string): Promise<Value[]> =>
-  onLake(connection, (lake) => lotsWorth(lake, id));
+  lotsWorth(connection, id).catch(failOlder);
 
-async function lotsWorth(lake: Lake, id: string): Promise<Value[]> {
+async function lotsWorth(connection: DuckDBConnection, id: string): Promise<Value[]> {
   const spelled = { id: id.trim().toUpperCase() };
-  const exact = spelled.id === '' ? [] : await ask(lake.connection, 'value/lot_ids', spelled);
-  const ids = exact.length > 0 ? exact : await ask(lake.connection, 'value/lot_ids_spelled', spelled);
-  const values = await worthOf(lake, ids);
+  const exact = spelled.id === '' ? [] : await ask(connection, 'value/lot_ids', spelled);
+  const ids = exact.length > 0 ? exact : await ask(connection, 'value/lot_ids_spelled', spelled);
+  const values = await worthOf(connection, ids);
   if (values.length > 0) return values;
   throw new LotlakeError('QUERY_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
     hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
@@ -104,16 +69,14 @@ async function lotsWorth(lake: Lake, id: string): Promise<Value[]> {
 
 /** The values of lots, given by rows with `lot_id` and `vehicle_id`, the newest first; none for lots without price or offer. */
 export const valuesOf = (connection: DuckDBConnection, lots: readonly Row[]): Promise<Value[]> =>
-  onLake(connection, (lake) => worthOf(lake, lots));
+  worthOf(connection, lots).catch(failOlder);
 
-async function worthOf(lake: Lake, ids: readonly Row[]): Promise<Value[]> {
+async function worthOf(connection: DuckDBConnection, ids: readonly Row[]): Promise<Value[]> {
   const lots = [];
   for (const { lot_id, vehicle_id } of ids.slice(0, 100))
-    lots.push(
-      ...(await ask(lake.connection, 'value/lot', { lot: Number(lot_id), vehicle: idOf(vehicle_id) })),
-    );
+    lots.push(...(await ask(connection, 'value/lot', { lot: Number(lot_id), vehicle: idOf(vehicle_id) })));
   const newest = lots.sort((a, b) => String(b.priced_at).localeCompare(String(a.priced_at))).slice(0, 20);
-  return Promise.all(newest.map((lot) => valued(lake, lot)));
+  return Promise.all(newest.map((lot) => valued(connection, lot)));
 }
 
 const idOf = (id: unknown): number | null => (id === null ? null : Number(id));
@@ -130,10 +93,9 @@ interface Car {
 
 /** The value of a car at auction. Throws QUERY_NOTHING_FOUND for a make, model, damage or title that the lake does not know. */
 export const valueOfCar = (connection: DuckDBConnection, given: Car): Promise<Value> =>
-  onLake(connection, (lake) => carWorth(lake, given));
+  carWorth(connection, given).catch(failOlder);
 
-async function carWorth(lake: Lake, given: Car): Promise<Value> {
-  const { connection } = lake;
+async function carWorth(connection: DuckDBConnection, given: Car): Promise<Value> {
   const [market] = await ask(connection, 'value/market');
   if (market === undefined) throw notFound('the lake has too few auction prices for estimates');
   const make = idIn(await ask(connection, 'value/makes'), 'manufacturer', given.make);
@@ -147,12 +109,11 @@ async function carWorth(lake: Lake, given: Car): Promise<Value> {
   const values = { currency, now, car, make, model, year, km, damage, title };
   const [found] = await ask(connection, 'value/car', values);
   if (found === undefined) throw notFound('the lake has no auction price of this make');
-  return valued(lake, found);
+  return valued(connection, found);
 }
 
 /** Adds what the lake knows of the lot, the accuracy of estimates for such lots, and the most similar sales. */
-async function valued(lake: Lake, row: Row) {
-  const { connection } = lake;
+async function valued(connection: DuckDBConnection, row: Row) {
   const { drivers, ...value } = estimated.parse(row);
   const kind = Object(row.kind) as Kind;
   const { market, currency, make, domain, vehicle, ...others } = kind;
@@ -161,7 +122,7 @@ async function valued(lake: Lake, row: Row) {
   return {
     ...value,
     market: String(market),
-    ...(await known(lake, value.is_offered, kind)),
+    ...(await known(connection, value.is_offered, kind)),
     accuracy,
     comparable_sales: await ask(connection, 'value/alike', alike),
     drivers,
@@ -186,17 +147,17 @@ type Kind = Readonly<
   >
 >;
 
-/** What the lake knows of a lot and its vehicle. What does not apply, or what an older snapshot lacks, is null. */
-async function known({ connection, has }: Lake, isOffered: boolean, kind: Kind) {
+/** What the lake knows of a lot and its vehicle. What does not apply is null. */
+async function known(connection: DuckDBConnection, isOffered: boolean, kind: Kind) {
   const { domain, make, model, lot_id: lot, vehicle } = kind;
-  const about = async (mart: string, applies: boolean, query: string, values: Record<string, DuckDBValue>) =>
-    applies && has.has(mart) ? ask(connection, query, values) : [];
+  const about = async (applies: boolean, query: string, values: Record<string, DuckDBValue>) =>
+    applies ? ask(connection, query, values) : [];
   const [isLot, isVehicle] = [lot !== null, vehicle !== null];
-  const [last_sale = null] = await about('sales', isLot, 'value/last_sale', { vehicle, lot });
-  const [odds = null] = await about('sell_through_odds', isOffered, 'value/odds', { lot });
-  const [days = null] = await about('sold_by_day', isOffered, 'value/days', { domain, make, model });
-  const [vin = null] = await about('vin_facts', isVehicle, 'value/vin', { vehicle });
-  const rollbacks = await about('odometer_rollbacks', isVehicle, 'value/rollbacks', { vehicle });
+  const [last_sale = null] = await about(isLot, 'value/last_sale', { vehicle, lot });
+  const [odds = null] = await about(isOffered, 'value/odds', { lot });
+  const [days = null] = await about(isOffered, 'value/days', { domain, make, model });
+  const [vin = null] = await about(isVehicle, 'value/vin', { vehicle });
+  const rollbacks = await about(isVehicle, 'value/rollbacks', { vehicle });
   return { last_sale, odds, days, vin, rollbacks };
 }
 

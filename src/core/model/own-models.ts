@@ -57,7 +57,7 @@ export function readOwn({ models: folder, examples: names = [] }: Chosen): OwnMo
     }
   };
   if (folder === undefined) return { models: examples.map(asOwn), checks: [], leftOut };
-  const named = new Set([...namesOf(() => true), ...names, ...reservedNames()]);
+  const named = new Set([...namesOf(() => true), ...names, ...RESERVED]);
   const models = filesIn(folder, ['.sql', '.yml'], attempt).flatMap((name) =>
     attempt(name, () => readOwnModel(folder, name, named)),
   );
@@ -83,18 +83,8 @@ const definitionError = (error: unknown): LotlakeError =>
     ? error
     : new LotlakeError('MODEL_DEFINITION', messageOf(error), { cause: error });
 
-/** Names that only lotlake uses. */
-function reservedNames(): readonly string[] {
-  const marts = readModels().map(({ name }) => name);
-  return [
-    // `lotlake test --model checks` means the checks.
-    'checks',
-    // Views that the fit and commands make beside the marts.
-    'fit_inputs',
-    'vins',
-    ...marts.map((name) => `older_${name}`),
-  ];
-}
+/** Names that only lotlake uses: `lotlake test --model checks` means the checks, and the fit makes a view of its inputs. */
+const RESERVED: readonly string[] = ['checks', 'fit_inputs'];
 
 /** Names of the files of a folder without their extensions. Editors and systems leave files that begin with a dot. */
 function filesIn(

@@ -86,7 +86,7 @@ export class ServiceError extends LotlakeError {
     const [number, why] = [shown === '' ? '' : ` (${shown})`, detail === '' ? '' : `: ${detail}`];
     const foreign = code === 'SERVICE_FOREIGN' && status !== undefined ? FOREIGN_HINTS[status] : undefined;
     const missing =
-      code === 'SERVICE_NOT_FOUND' && !ASKS_ONE.test(new URL(url).pathname) ? NO_ENDPOINT : undefined;
+      code === 'SERVICE_NOT_FOUND' && !ASKS_ONE.test(url.replace(/[?#].*/, '')) ? NO_ENDPOINT : undefined;
     const hint = code === 'SERVICE_RATE_LIMITED' ? hintFor(retryAfter) : (foreign ?? missing ?? facts.hint);
     super(code, `${what}${number} from GET ${url}${why}`, { ...facts, hint, retryAfter, cause });
     this.status = status;
