@@ -302,6 +302,26 @@ describe('the page of a car', () => {
   }, 180_000);
 });
 
+describe('a car of which only the archive feed tells', () => {
+  it('is found by its lot number, with its events', async () => {
+    const [lot] = await lake(`select vehicle_id, trim(lot) as lot from archived_lots
+      where vehicle_id not in (select vehicle_id from vehicles) and trim(lot) not in (select trim(lot) from lots where lot is not null)
+        and regexp_full_match(trim(lot), '\\d{6,}')
+      order by lot_id limit 1`);
+    const found = await explore.get(`/find?q=${lot?.lot}`);
+    expect(found.headers.get('location')).toBe(`/car/${lot?.vehicle_id}`);
+    const document = await pageOf(`/car/${lot?.vehicle_id}`);
+    expect(textOf(document.querySelector('h1'))).toBe(`Car ${lot?.vehicle_id}`);
+    const [count] = await lake(
+      `select count(*) as events from vehicle_timeline where vehicle_id = ${lot?.vehicle_id}`,
+    );
+    const events = [...document.querySelectorAll('#timeline li')].map((line) =>
+      Number(/×(\d+)$/.exec(textOf(line))?.[1] ?? 1),
+    );
+    expect(events.reduce((sum, n) => sum + n, 0)).toBe(count?.events);
+  });
+});
+
 /** The figures of a cell of Compare: value, low, high and on how many it rests. */
 const numbersIn = (cell: string): number[] =>
   [...cell.replaceAll(',', '').matchAll(/-?\d+(?:\.\d+)?/g)].map(([number]) => Number(number));
