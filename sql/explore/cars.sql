@@ -6,7 +6,8 @@ with found as (
     union
     -- cars of which the service delivers only archived lots
     select vehicle_id, 'VIN ' || upper(trim(vin)) from archived_lots
-    where upper(trim(vin)) = $vin and vehicle_id is not null and vehicle_id not in (select vehicle_id from vehicles)
+    where upper(trim(vin)) = $vin and vehicle_id is not null
+        and not exists (select 1 from vehicles where vehicles.vehicle_id = archived_lots.vehicle_id)
     union
     select vehicle_id, 'lot ' || trim(lot) || ' of ' || domain_name from archived_lots where trim(lot) = $id and vehicle_id is not null
     limit 20
