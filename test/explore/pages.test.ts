@@ -86,6 +86,22 @@ describe('lists', () => {
     expect(page).toContain('Year from is not a number');
     expect(tally(page)).toBe(tally(await explore.text('/?make=Toyota')));
   });
+
+  it('say what no lot on offer has, and show the last page for any later one', async () => {
+    const text = await explore.text('/?state=Texas&year_from=2022&year_to=2020');
+    expect(text).toContain('No lot on offer has the state Texas.');
+    expect(text).toContain('Year from is above Year to');
+    const last = await explore.text('/?page=500');
+    expect(last).toMatch(/Page (\d+) of \1</);
+    expect(last).toContain('href="/car/');
+  });
+
+  it('take a damage that is not stated for the main one alone', async () => {
+    const [row] = await lake(
+      `select count(*) as lots ${OFFERS} and l.lot_id in (select lot_id from lot_groups where damage_main_group = 'unknown')`,
+    );
+    expect(tally(await explore.text('/?damage=unknown'))).toBe(row?.lots);
+  });
 });
 
 describe('finding a car', () => {
@@ -139,6 +155,11 @@ describe('pages', () => {
       for (const column of columns) expect(page).toContain(`id="c-${column}"`);
       expect(page).toContain('class="lineage"');
     }
+  });
+
+  it('say that the rows of a part of a table are the first ones', async () => {
+    expect(await explore.text('/tables/lots.html?where=lot_id%20%3E%200')).toContain('The first 100 rows');
+    expect(await explore.text('/tables/lots.html?where=lot_id%20%3C%200')).toContain('0 rows');
   });
 
   it('pivot a mart as an aggregate by hand does', async () => {

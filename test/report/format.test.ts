@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fill } from '../../src/ask/report/format.js';
+import { fill, valueIn } from '../../src/ask/report/format.js';
 
 const row = { name: 'ford_focus_rs', price: 12_345.6, currency: 'USD', values: 3, share: null, apart: null };
 
@@ -23,5 +23,23 @@ describe('a text of the report', () => {
   it('throws for an unknown column or format', () => {
     expect(() => fill('{prise}', row)).toThrow('no column prise');
     expect(() => fill('{monney price}', row)).toThrow('no format monney');
+  });
+});
+
+describe('the value of a cell', () => {
+  it('is the number of its one column, or a time; a mark is no value, and a text of several columns is none', () => {
+    const row = {
+      low: 6340,
+      high: 9000,
+      weak: 'far off',
+      at: new Date('2026-11-20T16:30:00Z'),
+      year: 2025,
+      make: 'Ford',
+    };
+    expect(valueIn('[{mark weak}]{money low}', row)).toBe(6340);
+    expect(valueIn('[{money low} and {money high}]', row)).toBeNull();
+    expect(valueIn('[{text year} ][{label:24 make}]', row)).toBeNull();
+    expect(valueIn('[{soon at}]', row)).toBe('2026-11-20T16:30:00.000Z');
+    expect(valueIn('{text make}', row)).toBeNull();
   });
 });

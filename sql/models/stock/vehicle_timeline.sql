@@ -54,6 +54,7 @@ with evidence_of_lots as (
         coalesce(nullif(trim(status_name), ''), 'unknown')
     from archived_lots
     union all
+    -- no event, but what the window of the lot takes for its reading
     select lot_id, 'reading', null, 'odometer_readings', null, null, null, null, odometer_km, null
     from odometer_readings
 ),
@@ -84,9 +85,13 @@ statements as (
         case fields.field
             when 'odometer_km' then lot_groups.title_name || ', ' || lot_groups.damage_main
             when 'archived' then coalesce(lots.archived_by, 'unknown')
-            when 'bid' then case when lots.bid_updated_at is null then 'when first seen' else 'as the lot says' end
-            when 'buy_now' then case when lots.buy_now_updated_at is null then 'when first seen' else 'as the lot says' end
-            else case when lots.seller_reserve_updated_at is null then 'when first seen' else 'as the lot says' end
+            else case
+                when fields.field = 'bid' and lots.bid_updated_at is null
+                    or fields.field = 'buy_now' and lots.buy_now_updated_at is null
+                    or fields.field = 'seller_reserve_price' and lots.seller_reserve_updated_at is null
+                then 'when first seen'
+                else 'as the lot says'
+            end
         end as description
     from lots
     inner join lot_groups on lot_groups.lot_id = lots.lot_id

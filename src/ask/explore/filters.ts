@@ -43,7 +43,7 @@ export const FILTERS = {
     hint: 'main or second',
     // A second damage that is not stated says nothing of the lot.
     where: (value) =>
-      value === 'unknown'
+      value === literal('unknown')
         ? is('damage_main_group')(value)
         : `(${is('damage_main_group')(value)} or ${is('damage_second_group')(value)})`,
   },
