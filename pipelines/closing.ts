@@ -1,13 +1,13 @@
 import { ConfigError } from '../src/base/config/lotlake-error.js';
 import { literal, rows } from '../src/base/duck/session.js';
 import { beside } from '../src/beyond/beside.js';
+import { stageLookups } from '../src/core/extract/stage-lookups.js';
+import { type Job, type JobOptions, runJob } from '../src/core/job/job.js';
 import { tableRelation } from '../src/core/lake/files.js';
+import { model } from '../src/core/model/step.js';
+import { keepCurrent, publish, type RunResult } from '../src/core/publish/step.js';
+import { reconcile } from '../src/core/reconcile/step.js';
 import type { ClosingRow } from '../src/core/reconcile/system-rows.js';
-import { type Job, type JobOptions, runJob } from '../src/core/run/job.js';
-import { model } from '../src/core/run/model.js';
-import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
-import { reconcile } from '../src/core/run/reconcile.js';
-import { stageLookups } from '../src/core/run/stage-lookups.js';
 import { requests } from '../src/core/service/requests.js';
 
 /** How long the service keeps an archived vehicle (service.md#lifecycle: about a month). */

@@ -1,10 +1,10 @@
 import { beside } from '../src/beyond/beside.js';
-import { type JobOptions, runJob } from '../src/core/run/job.js';
-import { model } from '../src/core/run/model.js';
-import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
-import { reconcile } from '../src/core/run/reconcile.js';
-import { archiveRequest, changesRequest } from '../src/core/run/requested.js';
-import { stage } from '../src/core/run/stage.js';
+import { archiveRequest, changesRequest } from '../src/core/extract/requested.js';
+import { stage } from '../src/core/extract/step.js';
+import { type JobOptions, runJob } from '../src/core/job/job.js';
+import { model } from '../src/core/model/step.js';
+import { keepCurrent, publish, type RunResult } from '../src/core/publish/step.js';
+import { reconcile } from '../src/core/reconcile/step.js';
 
 /**
  * Requests what changed in the feed and the archive since the last pass, for the hours between full passes. A window proves

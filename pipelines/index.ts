@@ -1,5 +1,5 @@
-import type { JobOptions } from '../src/core/run/job.js';
-import type { RunResult } from '../src/core/run/publish.js';
+import type { JobOptions } from '../src/core/job/job.js';
+import type { RunResult } from '../src/core/publish/step.js';
 
 /** Pipelines of `lotlake run`. */
 export const pipelineNames = ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const;

@@ -1,10 +1,10 @@
 import { beside } from '../src/beyond/beside.js';
-import { removeLeftLookups } from '../src/core/lake/leftovers.js';
-import { type JobOptions, runJob } from '../src/core/run/job.js';
-import { model } from '../src/core/run/model.js';
-import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
-import { reconcile } from '../src/core/run/reconcile.js';
-import { type Lookup, stageLookups, type Unanswered } from '../src/core/run/stage-lookups.js';
+import { type Lookup, stageLookups, type Unanswered } from '../src/core/extract/stage-lookups.js';
+import { type JobOptions, runJob } from '../src/core/job/job.js';
+import { removeLeftLookups } from '../src/core/job/leftovers.js';
+import { model } from '../src/core/model/step.js';
+import { keepCurrent, publish, type RunResult } from '../src/core/publish/step.js';
+import { reconcile } from '../src/core/reconcile/step.js';
 import { ServiceError } from '../src/core/service/errors.js';
 
 /**

@@ -1,11 +1,11 @@
 import { beside } from '../src/beyond/beside.js';
-import { type JobOptions, runJob } from '../src/core/run/job.js';
-import { model } from '../src/core/run/model.js';
-import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
-import { reconcile } from '../src/core/run/reconcile.js';
-import { archiveRequest, CARS, minutesSince } from '../src/core/run/requested.js';
-import { stage } from '../src/core/run/stage.js';
-import { stageReference } from '../src/core/run/stage-reference.js';
+import { archiveRequest, CARS, minutesSince } from '../src/core/extract/requested.js';
+import { stageReference } from '../src/core/extract/stage-reference.js';
+import { stage } from '../src/core/extract/step.js';
+import { type JobOptions, runJob } from '../src/core/job/job.js';
+import { model } from '../src/core/model/step.js';
+import { keepCurrent, publish, type RunResult } from '../src/core/publish/step.js';
+import { reconcile } from '../src/core/reconcile/step.js';
 
 /** The nightly job: a full pass over the feed, the archive since the last night, the statistics; then publish. */
 export function nightly(options: JobOptions): Promise<RunResult> {

@@ -1,15 +1,21 @@
 import { join } from 'node:path';
 import { beside } from '../src/beyond/beside.js';
+import { type JobOptions, runJob } from '../src/core/job/job.js';
 import type { BaseState } from '../src/core/lake/base.js';
-import type { LoadedPass } from '../src/core/load/loader.js';
+import type { LoadedPass } from '../src/core/lake/passes/loaded-pass.js';
+import { model } from '../src/core/model/step.js';
+import { publish, type RunResult } from '../src/core/publish/step.js';
+import {
+  findCarriers,
+  landedNights,
+  type ReplayedNight,
+  replay,
+  sealNight,
+} from '../src/core/rebuild/step.js';
 import { carryOver } from '../src/core/reconcile/carry-over.js';
+import { laterTimes, passTimes } from '../src/core/reconcile/pass-times.js';
 import { recordFingerprints } from '../src/core/reconcile/record-fingerprints.js';
-import { type JobOptions, runJob } from '../src/core/run/job.js';
-import { model } from '../src/core/run/model.js';
-import { publish, type RunResult } from '../src/core/run/publish.js';
-import { writeRuns } from '../src/core/run/reconcile.js';
-import { findCarriers, landedNights, type ReplayedNight, replay, sealNight } from '../src/core/run/replay.js';
-import { laterTimes, passTimes } from '../src/core/run/requested.js';
+import { writeRuns } from '../src/core/reconcile/step.js';
 
 /**
  * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and

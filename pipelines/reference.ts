@@ -1,9 +1,9 @@
 import { beside } from '../src/beyond/beside.js';
-import { type JobOptions, runJob } from '../src/core/run/job.js';
-import { model } from '../src/core/run/model.js';
-import { keepCurrent, publish, type RunResult } from '../src/core/run/publish.js';
-import { reconcile } from '../src/core/run/reconcile.js';
-import { stageReference } from '../src/core/run/stage-reference.js';
+import { stageReference } from '../src/core/extract/stage-reference.js';
+import { type JobOptions, runJob } from '../src/core/job/job.js';
+import { model } from '../src/core/model/step.js';
+import { keepCurrent, publish, type RunResult } from '../src/core/publish/step.js';
+import { reconcile } from '../src/core/reconcile/step.js';
 
 /** Walks the catalog and the reference lists of the service, and publishes them with the rest of the lake. */
 export function reference(options: JobOptions): Promise<RunResult> {

@@ -1,5 +1,5 @@
 import type { PipelineName } from '../pipelines/index.js';
-import type { RunResult } from './core/run/publish.js';
+import type { RunResult } from './core/publish/step.js';
 import type { Lake, OpenOptions } from './library/lake.js';
 import type { RunOptions } from './library/run.js';
 import type { LakeSettings } from './library/settings.js';
@@ -8,9 +8,9 @@ import type { WorldOptions } from './sandbox/world.js';
 // To import the package loads nothing else, reads no file and installs no handler.
 export type { PipelineName } from '../pipelines/index.js';
 export { ConfigError, LotlakeError, type Outcome, type Stage } from './base/config/lotlake-error.js';
+export type { Reporter } from './core/job/job.js';
 export type { ColumnEntry, TableEntry } from './core/model/dictionary.js';
-export type { Reporter } from './core/run/job.js';
-export type { RunResult } from './core/run/publish.js';
+export type { RunResult } from './core/publish/step.js';
 export type { Lake, OpenOptions, SnapshotFacts, StreamFormat } from './library/lake.js';
 export type { RunOptions } from './library/run.js';
 export type { LakeSettings } from './library/settings.js';

@@ -1,4 +1,4 @@
-import type { Beside } from '../core/run/beside.js';
+import type { Beside } from '../core/job/beside.js';
 
 /** Observers of runs, and Iceberg metadata. Each is loaded when a run needs it. */
 export const beside: Beside = {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { buffer } from 'node:stream/consumers';
 import { exitCodes, formerCodes } from '../base/config/lotlake-error.js';
-import { describeError } from '../core/run/describe-error.js';
+import { describeError } from '../core/job/describe-error.js';
 import { type Effects, openStreams } from './effects.js';
 
 const stop = new AbortController();

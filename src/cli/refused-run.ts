@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type ConfigInput, readOutput, readSettings, type Settings } from '../base/config/config.js';
 import { ConfigError, messageOf } from '../base/config/lotlake-error.js';
 import { beside } from '../beyond/beside.js';
-import { recordUnbegun } from '../core/run/recorder.js';
+import { recordUnbegun } from '../core/job/recorder.js';
 import type { Effects } from './effects.js';
 
 /** A run that its settings or options refused before it began. */

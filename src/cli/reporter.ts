@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../base/config/config.js';
 import { ConfigError, messageOf } from '../base/config/lotlake-error.js';
 import { append, own } from '../base/config/owned.js';
-import type { Reporter } from '../core/run/job.js';
+import type { Reporter } from '../core/job/job.js';
 import { type Effects, safe } from './effects.js';
 import { jsonLines, type Log, textLines } from './log.js';
 import { progressSince } from './progress-line.js';

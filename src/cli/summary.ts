@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import { gridOf } from '../ask/query/table.js';
 import { clip, count, counted, megabytes, sumOf } from '../base/config/printable.js';
-import { leftOutOf } from '../core/land/pass.js';
-import type { RunResult } from '../core/run/publish.js';
+import { leftOutOf } from '../core/lake/passes/pass.js';
+import type { RunResult } from '../core/publish/step.js';
 import { type Lines, textOf } from './command.js';
 import { duration } from './progress-line.js';
 

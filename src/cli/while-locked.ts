@@ -1,6 +1,6 @@
 import type { Config } from '../base/config/config.js';
+import { lockLake } from '../core/job/lock-lake.js';
 import { layoutOf } from '../core/lake/layout.js';
-import { lockLake } from '../core/lake/lock-lake.js';
 import type { Effects } from './effects.js';
 
 /** Holds the lock of a lake during some work, so that no run changes it. */

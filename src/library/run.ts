@@ -1,8 +1,8 @@
 import { type PipelineName, pipelines } from '../../pipelines/index.js';
 import { assertWritable } from '../base/config/folder.js';
-import { assertService } from '../core/extract/client.js';
-import type { JobOptions, Reporter } from '../core/run/job.js';
-import type { RunResult } from '../core/run/publish.js';
+import type { JobOptions, Reporter } from '../core/job/job.js';
+import type { RunResult } from '../core/publish/step.js';
+import { assertService } from '../core/service/client.js';
 import { type LakeSettings, settingsOf } from './settings.js';
 
 /** Options of `runPipeline`. */

@@ -2,11 +2,11 @@ import { cpSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { identifier, literal, openSession, rows, type Session, scalar } from '../../src/base/duck/session.js';
 import { writtenRelation } from '../../src/core/lake/files.js';
+import { PARQUET } from '../../src/core/lake/parquet.js';
 import { lakeTables, systemTables } from '../../src/core/lake/tables.js';
 import { assertTests, runDataTests } from '../../src/core/model/data-tests.js';
 import { runModels } from '../../src/core/model/run-models.js';
-import { inWarehouse } from '../../src/core/publish/warehouse.js';
-import { PARQUET } from '../../src/core/reconcile/write.js';
+import { inWarehouse } from '../../src/core/model/warehouse.js';
 
 /** The lots and prices that the figure of the marts rests on. */
 const MANY = { lots: 1_000_000, prices: 3_000_000 };

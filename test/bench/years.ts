@@ -3,10 +3,10 @@ import { join, relative, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { own } from '../../src/base/config/owned.js';
 import { identifier, literal } from '../../src/base/duck/session.js';
+import { checksumOf } from '../../src/core/lake/disk.js';
 import { filesBelow, filesRelation } from '../../src/core/lake/files.js';
 import { readManifest, writeManifest } from '../../src/core/lake/manifest.js';
 import { lakeTables } from '../../src/core/lake/tables.js';
-import { checksumOf } from '../../src/core/land/files.js';
 
 /** Distance of the ids of a copy from those of the copy before. */
 const IDS = 1_000_000_000;

@@ -16,9 +16,9 @@ import { basename, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
+import { takeLock } from '../../src/core/job/lock.js';
+import { readRuns, unresolvedRuns } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import { takeLock } from '../../src/core/lake/lock.js';
-import { readRuns, unresolvedRuns } from '../../src/core/lake/run-records.js';
 import { listSnapshots } from '../../src/core/lake/snapshots.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { packageRoot } from '../../src/base/config/package-root.js';
 import { diagnose, doctor } from '../../src/cli/commands/doctor.js';
 import type { DoctorContext } from '../../src/cli/doctor/local.js';
-import { placeOf, takeLock } from '../../src/core/lake/lock.js';
+import { placeOf, takeLock } from '../../src/core/job/lock.js';
 import type { Manifest } from '../../src/core/lake/manifest.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { serve } from '../extract/support.js';

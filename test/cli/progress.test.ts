@@ -8,8 +8,8 @@ import { jsonLines, type LineLog, textLines } from '../../src/cli/log.js';
 import { duration, type Progress, pagesLine, progressSince, stepLine } from '../../src/cli/progress-line.js';
 import { createReporter } from '../../src/cli/reporter.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import { endPass, openPass, recordPage } from '../../src/core/land/pass.js';
-import { progressOf } from '../../src/core/run/landed-pages.js';
+import { endPass, openPass, recordPage } from '../../src/core/lake/passes/pass.js';
+import { progressOf } from '../../src/core/land/landed-pages.js';
 import { landedPage } from '../land/ledger.js';
 import { temporaryFolder } from '../pipelines/support.js';
 

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeRun } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import { writeRun } from '../../src/core/lake/run-records.js';
 import { runRecord } from '../lake/run-record.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { effectsIn, printedBy, runCommand } from './support.js';

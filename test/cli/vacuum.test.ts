@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { takeLock } from '../../src/core/lake/lock.js';
+import { takeLock } from '../../src/core/job/lock.js';
 import { listSnapshots } from '../../src/core/lake/snapshots.js';
 import { expectSameLake, type PlainRow, readLake } from '../pipelines/support.js';
 import { fileOf, threeNights } from './three-nights.js';

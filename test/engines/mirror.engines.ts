@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStore } from '../../src/beyond/mirror/s3.js';
 import { vacuumMirror } from '../../src/beyond/mirror/vacuum.js';
 import { filesBelow } from '../../src/core/lake/files.js';
-import type { RunResult } from '../../src/core/run/publish.js';
+import type { RunResult } from '../../src/core/publish/step.js';
 import { type Ended, startLotlake } from '../pipelines/lake-process.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { describeWith } from './support/engines.js';

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Answer, type Client, readJson, urlOf } from '../../src/core/extract/client.js';
 import { pageError } from '../../src/core/land/page.js';
+import { type Answer, type Client, readJson, urlOf } from '../../src/core/service/client.js';
 import { ServiceError } from '../../src/core/service/errors.js';
 import { memorySink, quickClient, serve, type TestServer } from './support.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/base/config/lotlake-error.js';
-import { aheadText, compareClocks } from '../../src/core/extract/clock.js';
-import { assertAfter, openClock } from '../../src/core/run/clock.js';
+import { assertAfter, openClock } from '../../src/core/job/clock.js';
+import { aheadText, compareClocks } from '../../src/core/service/compare-clocks.js';
 
 const NOW = Date.parse('2026-11-20T02:00:00Z');
 const HOUR = 3600;

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
-import type { Client } from '../../src/core/extract/client.js';
 import type { WalkResult } from '../../src/core/extract/page-sink.js';
+import type { Client } from '../../src/core/service/client.js';
 import { memorySink, type SeenPage, walked } from './support.js';
 
 /** What happens to the list between two answers. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type PageFacts, pagesBack, unsafePages as unsafeOf } from '../../src/core/extract/plan.js';
+import { pagesBack, unsafePages as unsafeOf } from '../../src/core/extract/plan.js';
+import type { PageFacts } from '../../src/core/lake/passes/landed-page.js';
 
 const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 0, 0, second)).toISOString();
 

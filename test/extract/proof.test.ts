@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PageFacts } from '../../src/core/extract/plan.js';
 import { contradictionIn, contradictions, whyNotWhole, wrongRanges } from '../../src/core/extract/proof.js';
+import type { PageFacts } from '../../src/core/lake/passes/landed-page.js';
 
 /** Page of a list of 95 records, ten a page, with the ids 10, 20, 30 and so on. */
 function page(number: number, rest: Partial<PageFacts> = {}): PageFacts {

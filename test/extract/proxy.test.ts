@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readJson } from '../../src/core/extract/client.js';
-import { agentFor, proxyOf } from '../../src/core/extract/proxy.js';
+import { readJson } from '../../src/core/service/client.js';
+import { agentFor, proxyOf } from '../../src/core/service/proxy.js';
 import { startProxy } from './proxy-server.js';
 import { quickClient, serve, type TestServer } from './support.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createRateLimit } from '../../src/core/extract/pacing.js';
+import { createRateLimit } from '../../src/core/service/pacing.js';
 import { quickClient, serve } from './support.js';
 
 /** Timers that a test moves by hand. They are real unless a test sets them. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/base/config/lotlake-error.js';
-import { parseRetryAfter, waitBefore, withRetry } from '../../src/core/extract/pacing.js';
 import { errorFromAnswer } from '../../src/core/service/errors.js';
+import { parseRetryAfter, waitBefore, withRetry } from '../../src/core/service/pacing.js';
 
 const facts = { url: 'https://service.example/api/cars' };
 const failed = () => errorFromAnswer({ ...facts, status: 500 });

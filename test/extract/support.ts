@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Answer, type Client, createClient } from '../../src/core/extract/client.js';
-import type { PageSink, WalkResult } from '../../src/core/extract/page-sink.js';
-import { instant } from '../../src/core/extract/page-sink.js';
-import type { PageFacts } from '../../src/core/extract/plan.js';
+import type { WalkResult } from '../../src/core/extract/page-sink.js';
 import { type Walk, walk } from '../../src/core/extract/walk.js';
+import type { PageFacts } from '../../src/core/lake/passes/landed-page.js';
+import { instant } from '../../src/core/lake/passes/landed-page.js';
 import { digestOf, pagingOf, readPage, unnamedIn } from '../../src/core/land/page.js';
-import { PageScanner } from '../../src/core/land/scan-page.js';
+import type { PageSink } from '../../src/core/land/step.js';
+import { type Answer, type Client, createClient } from '../../src/core/service/client.js';
+import { PageScanner } from '../../src/core/service/scan/scan-page.js';
 import { streams } from '../../src/core/service/streams.js';
 
 /** A request that a test server received. */

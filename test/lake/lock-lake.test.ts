@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lockLake } from '../../src/core/job/lock-lake.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import { lockLake } from '../../src/core/lake/lock-lake.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 let root: ReturnType<typeof temporaryFolder>;

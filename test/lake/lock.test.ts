@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/base/config/package-root.js';
-import { holderAtWork, type LockOptions, placeOf, takeLock } from '../../src/core/lake/lock.js';
+import { holderAtWork, type LockOptions, placeOf, takeLock } from '../../src/core/job/lock.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const LIBRARY = join(packageRoot, 'dist', 'src', 'core', 'lake', 'lock.js');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { packageRoot } from '../../src/base/config/package-root.js';
+import { findLeftovers, partialOf } from '../../src/core/job/leftovers.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import { findLeftovers, partialOf } from '../../src/core/lake/leftovers.js';
 import { runLotlake } from '../cli/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../src/core/lake/run-records.js';
+import type { RunRecord } from '../../src/core/job/run-records.js';
 
 const limits = { minimum_group: 5, relisting_days: 30, reject_alarm: 0.01, estimate_alarm: 0.25 };
 

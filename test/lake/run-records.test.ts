@@ -1,8 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Layout, layoutOf } from '../../src/core/lake/layout.js';
-import { placeOf } from '../../src/core/lake/lock.js';
+import { placeOf } from '../../src/core/job/lock.js';
 import {
   growthOf,
   oldRuns,
@@ -11,7 +10,8 @@ import {
   settleKilled,
   unresolvedRuns,
   writeRun,
-} from '../../src/core/lake/run-records.js';
+} from '../../src/core/job/run-records.js';
+import { type Layout, layoutOf } from '../../src/core/lake/layout.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { runId, runRecord } from './run-record.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type LakeFacts, planPasses, planSnapshots } from '../../src/beyond/keep/vacuum-plan.js';
-import type { PassRecord } from '../../src/core/land/pass.js';
+import type { PassRecord } from '../../src/core/lake/passes/pass.js';
 
 const lake = (more: Partial<LakeFacts> = {}): LakeFacts => ({
   current: 'e',

@@ -2,8 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Fingerprints, readFingerprints, writeFingerprints } from '../../src/core/land/fingerprints.js';
-import { FINGERPRINTS } from '../../src/core/land/ids.js';
+import { FINGERPRINTS } from '../../src/core/lake/ids.js';
+import {
+  Fingerprints,
+  readFingerprints,
+  writeFingerprints,
+} from '../../src/core/lake/passes/fingerprints.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 const id = fc.integer({ min: 0, max: 30 });

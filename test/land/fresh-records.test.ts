@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeScratch } from '../../src/base/config/owned.js';
-import { Fingerprints, printsOfPage } from '../../src/core/land/fingerprints.js';
+import { Fingerprints, printsOfPage } from '../../src/core/lake/passes/fingerprints.js';
+import { landedHashes } from '../../src/core/lake/passes/group.js';
+import { openPass, readPass } from '../../src/core/lake/passes/pass.js';
 import { type Comparison, FreshLines } from '../../src/core/land/fresh-records.js';
-import { landedHashes } from '../../src/core/land/group.js';
-import { sinksOf } from '../../src/core/land/page-sinks.js';
-import { openPass, readPass } from '../../src/core/land/pass.js';
+import { sinksOf } from '../../src/core/land/step.js';
 import { pageOf } from './support.js';
 
 let folder: string;

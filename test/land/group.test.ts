@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { brokenDeltas, chooseForm, lackingOf } from '../../src/core/land/group.js';
-import type { Pass, PassRecord } from '../../src/core/land/pass.js';
+import { brokenDeltas, chooseForm, lackingOf } from '../../src/core/lake/passes/group.js';
+import type { Pass, PassRecord } from '../../src/core/lake/passes/pass.js';
 
 const at = (day: string): string => `2026-11-${day}T02:00:00.000Z`;
 

@@ -1,4 +1,4 @@
-import type { LandedPage } from '../../src/core/land/page.js';
+import type { LandedPage } from '../../src/core/lake/passes/landed-page.js';
 
 /** A line of a ledger with the given members. */
 export function landedPage(facts: Partial<LandedPage> = {}): LandedPage {

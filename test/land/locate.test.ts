@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { locate, type RecordPath } from '../../src/core/land/locate.js';
-import { ValueScanner } from '../../src/core/land/walker/scan-values.js';
 import { contractOf } from '../../src/core/service/contract/node.js';
 import { schemas } from '../../src/core/service/contract/records.js';
+import { locate, type RecordPath } from '../../src/core/service/scan/locate.js';
+import { ValueScanner } from '../../src/core/service/scan/walker/scan-values.js';
 
 const contract = contractOf(schemas.vehicle);
 

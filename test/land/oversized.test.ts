@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_RECORD_BYTES, PageScanner } from '../../src/core/land/scan-page.js';
+import { MOST_RECORD_BYTES, PageScanner } from '../../src/core/service/scan/scan-page.js';
 import { cut, scanChunks, spaced, vehicleContract } from './support.js';
 
 const LIMIT = 400;

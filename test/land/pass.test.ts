@@ -12,8 +12,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LotlakeError } from '../../src/base/config/lotlake-error.js';
 import { makeScratch } from '../../src/base/config/owned.js';
-import type { LandedPage } from '../../src/core/land/page.js';
-import { sinksOf } from '../../src/core/land/page-sinks.js';
+import type { LandedPage } from '../../src/core/lake/passes/landed-page.js';
 import {
   damagedPages,
   endPass,
@@ -23,7 +22,8 @@ import {
   type Pass,
   readPass,
   recordPage,
-} from '../../src/core/land/pass.js';
+} from '../../src/core/lake/passes/pass.js';
+import { sinksOf } from '../../src/core/land/step.js';
 import { landedPage } from './ledger.js';
 import { pageOf } from './support.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ScanError } from '../../src/core/land/scan-page.js';
+import { ScanError } from '../../src/core/service/scan/scan-page.js';
 import { cut, pageOf, scanChunks, scanText, spaced, spaces, type TokenPage, tokenPage } from './support.js';
 
 const chunkSizes = fc.oneof(

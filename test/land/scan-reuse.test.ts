@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type PageScan, PageScanner, ScanError } from '../../src/core/land/scan-page.js';
-import { MOST_DRIFT } from '../../src/core/land/shape.js';
 import { id } from '../../src/core/service/contract/field.js';
 import * as Kind from '../../src/core/service/contract/kinds.js';
 import { contractOf } from '../../src/core/service/contract/node.js';
+import { type PageScan, PageScanner, ScanError } from '../../src/core/service/scan/scan-page.js';
+import { MOST_DRIFT } from '../../src/core/service/scan/shape.js';
 import { cut, pageOf, scanChunks, scanText, tokenPage, vehicleContract } from './support.js';
 
 /** Sends pages through separate scanners, one chunk to each in turn. */

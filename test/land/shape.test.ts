@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { kindNames } from '../../src/core/land/shape.js';
 import { text } from '../../src/core/service/contract/field.js';
 import * as Kind from '../../src/core/service/contract/kinds.js';
 import { contractOf } from '../../src/core/service/contract/node.js';
 import { schemas } from '../../src/core/service/contract/records.js';
+import { kindNames } from '../../src/core/service/scan/shape.js';
 import { cut, pageOf, scanChunks, scanText } from './support.js';
 
 const plain = { id: 1, lots: [{ id: 2, updated_at: '2026-09-09 19:37:39' }] };

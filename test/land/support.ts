@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { type PageScan, PageScanner } from '../../src/core/land/scan-page.js';
 import { type ContractNode, contractOf } from '../../src/core/service/contract/node.js';
 import { schemas } from '../../src/core/service/contract/records.js';
+import { type PageScan, PageScanner } from '../../src/core/service/scan/scan-page.js';
 
 /** The contract of `/cars`. */
 export const vehicleContract = contractOf(schemas.vehicle);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { columnPlaces } from '../../src/core/load/column-places.js';
+import { columnPlaces } from '../../src/core/lake/rows/column-places.js';
 import { walkContract } from '../../src/core/service/contract/node.js';
 import { streamNames, streams } from '../../src/core/service/streams.js';
 import { schemasOf } from './support.js';

@@ -10,12 +10,12 @@ import {
   rows,
   type TemporarySession,
 } from '../../src/base/duck/session.js';
+import { BATCH, planViews } from '../../src/core/lake/rows/batch-views.js';
+import { columnPlaces, membersBehind } from '../../src/core/lake/rows/column-places.js';
+import { columnTypes, isRowPlace, nodeAt } from '../../src/core/lake/rows/types.js';
 import type { TableSchema } from '../../src/core/lake/schema.js';
 import { flattenFunctions, type LakeTable, lakeTables } from '../../src/core/lake/tables.js';
-import { columnPlaces, membersBehind } from '../../src/core/load/column-places.js';
 import { mendRecord } from '../../src/core/load/mend-record.js';
-import { columnTypes, isRowPlace, nodeAt } from '../../src/core/load/types.js';
-import { BATCH, planViews } from '../../src/core/load/views.js';
 import { reportKeys } from '../../src/core/service/contract/enumerations.js';
 import { type ContractNode, walkContract } from '../../src/core/service/contract/node.js';
 import { type StreamName, streamNames, streams } from '../../src/core/service/streams.js';

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
+import { rejectsFile } from '../../src/core/lake/staged.js';
 import { discardStaged } from '../../src/core/load/loader.js';
-import { rejectsFile } from '../../src/core/load/staged.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
 it('only the staged rows of an abandoned pass are removed', () => {

@@ -1,6 +1,6 @@
 import { openTemporarySession } from '../../src/base/duck/session.js';
+import { readSchemas } from '../../src/core/lake/rows/schemas.js';
 import type { TableSchema } from '../../src/core/lake/schema.js';
-import { readSchemas } from '../../src/core/load/batch.js';
 import type { StreamName } from '../../src/core/service/streams.js';
 
 /** The tables that are made from the records of a stream. */

@@ -6,7 +6,7 @@ import { withDatabase } from '../../src/ask/query/open-lake.js';
 import { pullLanding, pushLanding } from '../../src/beyond/mirror/landing.js';
 import { pull } from '../../src/beyond/mirror/pull.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import { endPass, openPass, readPass, recordPage } from '../../src/core/land/pass.js';
+import { endPass, openPass, readPass, recordPage } from '../../src/core/lake/passes/pass.js';
 import { switchCurrent } from '../../src/core/publish/snapshot.js';
 import { landedPage } from '../land/ledger.js';
 import { temporaryFolder } from '../pipelines/support.js';

@@ -10,8 +10,8 @@ import { openSession, rows, type Session } from '../../src/base/duck/session.js'
 import { selectModels } from '../../src/cli/select-models.js';
 import { dictionary } from '../../src/core/model/dictionary.js';
 import { readLayer } from '../../src/core/model/model-files.js';
-import { runOwnModels } from '../../src/core/run/own-models.js';
-import { readOwnModels } from '../../src/core/run/read-own-models.js';
+import { readOwnModels } from '../../src/core/model/read-own.js';
+import { runOwnModels } from '../../src/core/model/run-own.js';
 import { pageFiles } from '../docs/own-models-page.js';
 
 let session: Session;

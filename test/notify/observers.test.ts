@@ -9,8 +9,8 @@ import { eventOf, eventTypeOf } from '../../src/beyond/notify/lineage.js';
 import { metricsText } from '../../src/beyond/notify/metrics.js';
 import { openObservers } from '../../src/beyond/notify/observers.js';
 import { noticeOf } from '../../src/beyond/notify/webhook.js';
+import { type RunRecord, writeRun } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import { type RunRecord, writeRun } from '../../src/core/lake/run-records.js';
 import { runId, runRecord } from '../lake/run-record.js';
 import { silentReporter, temporaryFolder } from '../pipelines/support.js';
 

@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import type { JobOptions } from '../../src/core/run/job.js';
+import type { JobOptions } from '../../src/core/job/job.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { printedBy } from '../cli/support.js';
 import {

@@ -6,10 +6,10 @@ import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { openTemporarySession } from '../../src/base/duck/session.js';
 import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum.js';
+import type { JobOptions } from '../../src/core/job/job.js';
+import { readRuns } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import { readRuns } from '../../src/core/lake/run-records.js';
-import { listPasses } from '../../src/core/land/pass.js';
-import type { JobOptions } from '../../src/core/run/job.js';
+import { listPasses } from '../../src/core/lake/passes/pass.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import {
   configFor,

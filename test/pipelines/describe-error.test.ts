@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/base/config/lotlake-error.js';
-import { describeError } from '../../src/core/run/describe-error.js';
+import { describeError } from '../../src/core/job/describe-error.js';
 
 /** The error that Node throws if the system refuses a call. */
 function systemError(name: string): Error {

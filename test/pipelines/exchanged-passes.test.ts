@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { verifyLanding } from '../../src/beyond/keep/verify-landing.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import { listPasses, readPass } from '../../src/core/land/pass.js';
+import { listPasses, readPass } from '../../src/core/lake/passes/pass.js';
 import { type Stage, setUp } from './world-oracle.js';
 
 const DAY = 86_400_000;

@@ -22,7 +22,7 @@ import { pullLanding, pushLanding } from '../../src/beyond/mirror/landing.js';
 import { checkLanding } from '../../src/cli/doctor/local.js';
 import { summarize } from '../../src/cli/summary.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import type { RunResult } from '../../src/core/run/publish.js';
+import type { RunResult } from '../../src/core/publish/step.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { memoryStore } from '../mirror/memory-store.js';
 import { firstLot, recordsOf, vehicleAt } from '../served.js';

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import { listPasses } from '../../src/core/land/pass.js';
+import { listPasses } from '../../src/core/lake/passes/pass.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { type KillPoint, killPoints } from './kill-points.js';
 import { contentOf, type Ended, startLotlake } from './lake-process.js';

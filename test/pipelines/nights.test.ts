@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import type { RunResult } from '../../src/core/run/publish.js';
+import type { RunResult } from '../../src/core/publish/step.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { recordsOf, type VehicleRecord } from '../served.js';
 import { expectArchivedLot, expectVehicle, unmet } from './record-oracle.js';

@@ -5,8 +5,8 @@ import { incremental } from '../../pipelines/incremental.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { withDatabase } from '../../src/ask/query/open-lake.js';
 import { currentId, layoutOf } from '../../src/core/lake/layout.js';
+import { listPasses } from '../../src/core/lake/passes/pass.js';
 import { findPublished, listSnapshots } from '../../src/core/lake/snapshots.js';
-import { listPasses } from '../../src/core/land/pass.js';
 import { type Lake, rowsOf, type Stage, setUp } from './world-oracle.js';
 
 const HOUR = 3_600_000;

@@ -8,7 +8,7 @@ import { rebuild } from '../../pipelines/rebuild.js';
 import { packageRoot } from '../../src/base/config/package-root.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { readManifest } from '../../src/core/lake/manifest.js';
-import { listPasses } from '../../src/core/land/pass.js';
+import { listPasses } from '../../src/core/lake/passes/pass.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { CLI } from '../cli/support.js';
 import { recordsOf } from '../served.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
-import { MOST_RECORD_BYTES } from '../../src/core/land/scan-page.js';
+import { MOST_RECORD_BYTES } from '../../src/core/service/scan/scan-page.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { bareDuckDb, configFor, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import type { RunResult } from '../../src/core/run/publish.js';
+import type { RunResult } from '../../src/core/publish/step.js';
 import { type Expectation, expectArchivedLot, expectVehicle, unmet } from './record-oracle.js';
 import { bareDuckDb, configFor, type PlainRow, serve, silentReporter, temporaryFolder } from './support.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { planViews } from '../../src/core/lake/rows/batch-views.js';
+import { rowCode } from '../../src/core/lake/rows/row-code.js';
 import { type LakeTable, lakeTables } from '../../src/core/lake/tables.js';
-import { rowCode } from '../../src/core/load/row-code.js';
-import { planViews } from '../../src/core/load/views.js';
 import { streams } from '../../src/core/service/streams.js';
 
 type RowRules = NonNullable<Parameters<typeof rowCode>[0]>;

@@ -13,8 +13,8 @@ import {
 import { expect } from 'vitest';
 import { type Config, type ConfigInput, readConfig } from '../../src/base/config/config.js';
 import { makeScratch } from '../../src/base/config/owned.js';
+import type { Reporter } from '../../src/core/job/job.js';
 import type { Modelling } from '../../src/core/model/own-models.js';
-import type { Reporter } from '../../src/core/run/job.js';
 import type { FaultRule } from '../../src/sandbox/index.js';
 import { modelsOf } from '../model/support.js';
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { nightly } from '../../pipelines/nightly.js';
 import type { ConfigInput } from '../../src/base/config/config.js';
+import { readRuns } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
-import { readRuns } from '../../src/core/lake/run-records.js';
 import { type HostileService, ruleSchema, startService } from '../hostile/answers/service.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 

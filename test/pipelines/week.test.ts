@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { summarize } from '../../src/cli/summary.js';
 import { lakeTables } from '../../src/core/lake/tables.js';
-import type { RunResult } from '../../src/core/run/publish.js';
+import type { RunResult } from '../../src/core/publish/step.js';
 import { bareDuckDb } from './support.js';
 import { type Stage, setUp } from './world-oracle.js';
 

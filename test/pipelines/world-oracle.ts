@@ -4,8 +4,8 @@ import { createServer, request as forward } from 'node:http';
 import { join } from 'node:path';
 import { nightly } from '../../pipelines/nightly.js';
 import type { ConfigInput } from '../../src/base/config/config.js';
-import type { JobOptions } from '../../src/core/run/job.js';
-import type { RunResult } from '../../src/core/run/publish.js';
+import type { JobOptions } from '../../src/core/job/job.js';
+import type { RunResult } from '../../src/core/publish/step.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { type Expectation, expectVehicle, unmet } from './record-oracle.js';
 import {

@@ -14,16 +14,12 @@ import {
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
+import { describeSnapshot, syncSnapshot } from '../../src/core/lake/describe.js';
 import { type Layout, layoutOf } from '../../src/core/lake/layout.js';
 import { type Manifest, readManifest } from '../../src/core/lake/manifest.js';
 import type { TableSchema } from '../../src/core/lake/schema.js';
 import { systemTables } from '../../src/core/lake/tables.js';
-import {
-  describeSnapshot,
-  sealSnapshot,
-  switchCurrent,
-  syncSnapshot,
-} from '../../src/core/publish/snapshot.js';
+import { sealSnapshot, switchCurrent } from '../../src/core/publish/snapshot.js';
 import { schemasOf } from '../load/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 

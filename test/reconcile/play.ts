@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, literal, rows } from '../../src/base/duck/session.js';
 import type { Column, TableSchema } from '../../src/core/lake/schema.js';
-import { REJECT_COLUMNS } from '../../src/core/load/staged.js';
+import { REJECT_COLUMNS } from '../../src/core/lake/staged.js';
 import { applyRules, type Rule, rules } from '../../src/core/reconcile/rules.js';
 import {
   bindCounted,

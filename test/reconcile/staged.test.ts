@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTemporarySession, rows, type TemporarySession } from '../../src/base/duck/session.js';
-import { stagedFiles } from '../../src/core/load/staged.js';
+import { stagedFiles } from '../../src/core/lake/staged.js';
 import { emptyOf } from '../../src/core/reconcile/relations.js';
 import { createSchemas, oncePerKey, RUN_RELATIONS } from '../../src/core/reconcile/state.js';
 import type { StreamName } from '../../src/core/service/streams.js';

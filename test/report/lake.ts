@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseHTML } from 'linkedom';
 import { nightly } from '../../pipelines/nightly.js';
 import { writeReport } from '../../src/ask/report/write-report.js';
-import type { JobOptions } from '../../src/core/run/job.js';
+import type { JobOptions } from '../../src/core/job/job.js';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { configFor, lastPage, serve, silentReporter, WITHOUT_CATALOG } from '../pipelines/support.js';
 

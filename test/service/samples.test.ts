@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { PageScanner } from '../../src/core/land/scan-page.js';
 import { envelopeSchema } from '../../src/core/service/contract/envelope.js';
+import { PageScanner } from '../../src/core/service/scan/scan-page.js';
 import { type StreamName, streams } from '../../src/core/service/streams.js';
 
 /** Records in the shapes of the real ones, with values of our own. */

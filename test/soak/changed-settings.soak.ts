@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageRoot } from '../../src/base/config/package-root.js';
-import { listPasses } from '../../src/core/land/pass.js';
+import { listPasses } from '../../src/core/lake/passes/pass.js';
 import { streamNames } from '../../src/core/service/streams.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { contentOf, type Ended, startLotlake } from '../pipelines/lake-process.js';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { columnPlaces } from '../../src/core/lake/rows/column-places.js';
 import { landPage } from '../../src/core/land/page.js';
 import { checkPage } from '../../src/core/load/check-page.js';
-import { columnPlaces } from '../../src/core/load/column-places.js';
 import { streams } from '../../src/core/service/streams.js';
 import { schemasOf } from '../load/support.js';
 import { temporaryFolder } from '../pipelines/support.js';

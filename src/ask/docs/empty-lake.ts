@@ -1,8 +1,8 @@
 import { identifier, type Session, type TemporarySession } from '../../base/duck/session.js';
 import type { ManifestTable } from '../../core/lake/manifest.js';
+import { readSchemas } from '../../core/lake/rows/schemas.js';
 import { columnsOf } from '../../core/lake/schema.js';
 import { lakeTables, systemTables } from '../../core/lake/tables.js';
-import { readSchemas } from '../../core/load/batch.js';
 import type { Contents } from '../../core/model/dictionary.js';
 import { type Model, readModels } from '../../core/model/model-files.js';
 import { runModels } from '../../core/model/run-models.js';

@@ -1,8 +1,8 @@
 import type { Config } from '../../base/config/config.js';
 import { clip, count, NONE, printable } from '../../base/config/printable.js';
 import { literal, rows } from '../../base/duck/session.js';
+import { readRuns, reasonOf } from '../../core/job/run-records.js';
 import { layoutOf } from '../../core/lake/layout.js';
-import { readRuns, reasonOf } from '../../core/lake/run-records.js';
 import { type Html, html } from '../docs/html.js';
 import { ask } from '../query/ask.js';
 import { alarmLine, driftText, readStanding, rejectedText } from '../report/alarms.js';

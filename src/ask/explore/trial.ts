@@ -3,11 +3,11 @@ import { basename, join } from 'node:path';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, remove, writeNew } from '../../base/config/owned.js';
 import { identifier } from '../../base/duck/session.js';
+import { freeBytes } from '../../core/job/run-records.js';
 import { layoutOf } from '../../core/lake/layout.js';
-import { freeBytes } from '../../core/lake/run-records.js';
 import { modellingOf } from '../../core/model/own-models.js';
-import { runOwnModels } from '../../core/run/own-models.js';
-import { readOwnModels } from '../../core/run/read-own-models.js';
+import { readOwnModels } from '../../core/model/read-own.js';
+import { runOwnModels } from '../../core/model/run-own.js';
 import type { JobLake } from './job-lake.js';
 
 /** The two files of a model, as they are to be saved. */

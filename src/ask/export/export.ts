@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
 import type { Config } from '../../base/config/config.js';
 import { writeNew } from '../../base/config/owned.js';
+import { checksumOf } from '../../core/lake/disk.js';
 import { diskFullError, outOfMemoryError } from '../../core/lake/lake-error.js';
 import type { Choice } from '../../core/lake/snapshots.js';
-import { checksumOf } from '../../core/land/files.js';
 import { dictionary } from '../../core/model/dictionary.js';
 import { readLake, snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, move, own, ownNamed, remove, streamNew } from '../../base/config/owned.js';
+import { partialOf } from '../../core/job/leftovers.js';
 import { filesBelow } from '../../core/lake/files.js';
-import { partialOf } from '../../core/lake/leftovers.js';
 import type { ExportRequest } from './request.js';
 
 /** File with the checksums of all others, as `sha256sum -c` reads it. */

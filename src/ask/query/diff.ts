@@ -4,6 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../base/config/config.js';
 import { ConfigError } from '../../base/config/lotlake-error.js';
 import { identifier, literal, row, rows, sameKey } from '../../base/duck/session.js';
+import { describeSnapshot } from '../../core/lake/describe.js';
 import { fileSizes, filesRelation } from '../../core/lake/files.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import {
@@ -16,7 +17,6 @@ import {
 import type { Column } from '../../core/lake/schema.js';
 import { findSnapshot, listSnapshots, pickSnapshot } from '../../core/lake/snapshots.js';
 import type { Model } from '../../core/model/model-files.js';
-import { describeSnapshot } from '../../core/publish/snapshot.js';
 import { snapshotFolder } from './open-lake.js';
 
 /** One side of a comparison: a snapshot, or marts that `lotlake model` computed. */

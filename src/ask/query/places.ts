@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { replaceFile } from '../../base/config/owned.js';
+import { partialOf } from '../../core/job/leftovers.js';
 import { ownFolderAround } from '../../core/lake/layout.js';
-import { partialOf } from '../../core/lake/leftovers.js';
 
 /** Throws QUERY_PLACE for a path inside a lake or landing. Follows links. */
 export function assertOutside(path: string, output: string): void {

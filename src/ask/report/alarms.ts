@@ -2,10 +2,6 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../base/config/config.js';
 import { clip, count, counted, megabytes, printable, sumOf } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import { driftIn } from '../../core/lake/drift.js';
-import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
-import { type Manifest, manifestIn } from '../../core/lake/manifest.js';
-import { findMissing, findStrays, type Problem, sayProblem } from '../../core/lake/presence.js';
 import {
   freeBytes,
   growthOf,
@@ -13,7 +9,11 @@ import {
   type RunRecord,
   readRuns,
   unresolvedRuns,
-} from '../../core/lake/run-records.js';
+} from '../../core/job/run-records.js';
+import { driftIn } from '../../core/lake/drift.js';
+import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
+import { type Manifest, manifestIn } from '../../core/lake/manifest.js';
+import { findMissing, findStrays, type Problem, sayProblem } from '../../core/lake/presence.js';
 import { ask } from '../query/ask.js';
 import { type Reading, readLake } from '../query/open-lake.js';
 import { dateOf, instant, label, percent, unique } from './format.js';

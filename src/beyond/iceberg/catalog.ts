@@ -4,7 +4,7 @@ import type { Config } from '../../base/config/config.js';
 import { jsonIn } from '../../base/config/json.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { hideKey } from '../../base/config/redact.js';
-import { agentFor } from '../../core/extract/proxy.js';
+import { agentFor } from '../../core/service/proxy.js';
 import type { TableMetadata } from './metadata.js';
 
 /** The Iceberg REST catalog of the configuration. */

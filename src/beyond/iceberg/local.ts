@@ -7,7 +7,7 @@ import type { BaseState } from '../../core/lake/base.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
 import { allFiles, allTables, type Manifest, manifestIn } from '../../core/lake/manifest.js';
 import { findPublished, hasManifest, listSnapshots } from '../../core/lake/snapshots.js';
-import type { Described } from '../../core/publish/warehouse.js';
+import type { Described } from '../../core/model/warehouse.js';
 import type { VacuumPlan } from '../keep/vacuum.js';
 import type { PreviousMetadata } from './manifests.js';
 import { retainSnapshots } from './metadata.js';

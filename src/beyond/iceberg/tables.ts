@@ -6,7 +6,7 @@ import { partitionOf } from '../../core/lake/files.js';
 import { allTables, type LakeFile, type Manifest } from '../../core/lake/manifest.js';
 import { partitionFromFolder } from '../../core/lake/partition.js';
 import { lakeTables } from '../../core/lake/tables.js';
-import type { Described } from '../../core/publish/warehouse.js';
+import type { Described } from '../../core/model/warehouse.js';
 import type { DataFile } from './avro.js';
 import { type FileFacts, liveEntries, type PreviousMetadata, splitManifests } from './manifests.js';
 import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';

@@ -27,18 +27,18 @@ import {
   replaceFile,
 } from '../../base/config/owned.js';
 import { version } from '../../base/config/package-root.js';
+import { TRASH } from '../../core/job/leftovers.js';
+import { LOCK } from '../../core/job/lock.js';
+import { NOTE as LAKE_NOTE } from '../../core/job/lock-lake.js';
 import { assertUnbroken } from '../../core/lake/broken-link.js';
+import { foldersBelow, syncFiles, syncFolders } from '../../core/lake/disk.js';
 import { filesBelow } from '../../core/lake/files.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
 import { currentId, currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
-import { TRASH } from '../../core/lake/leftovers.js';
 import { linkFile } from '../../core/lake/linked-files.js';
-import { LOCK } from '../../core/lake/lock.js';
-import { NOTE as LAKE_NOTE } from '../../core/lake/lock-lake.js';
 import { listSnapshots } from '../../core/lake/snapshots.js';
 import { verifyFiles } from '../../core/lake/verify.js';
 import { renewViews } from '../../core/lake/views.js';
-import { foldersBelow, syncFiles, syncFolders } from '../../core/land/files.js';
 
 /** File that tells a backup from any other folder. It holds a {@link Backup}. */
 const NOTE = 'backup.json';

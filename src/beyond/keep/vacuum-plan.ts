@@ -1,8 +1,8 @@
 import type { Config } from '../../base/config/config.js';
 import { DEFAULT_PASSES } from '../../base/config/settings.js';
 import type { Manifest } from '../../core/lake/manifest.js';
+import type { PassRecord } from '../../core/lake/passes/pass.js';
 import type { Snapshot } from '../../core/lake/snapshots.js';
-import type { PassRecord } from '../../core/land/pass.js';
 import type { StreamName } from '../../core/service/streams.js';
 
 /** What a plan needs to know of a snapshot. */

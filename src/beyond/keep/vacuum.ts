@@ -4,15 +4,15 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../../base/config/kill-point.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { removeEmpty, removeLarge } from '../../base/config/owned.js';
+import { findLeftovers, moveAway, trashFolders } from '../../core/job/leftovers.js';
+import { strangeRuns } from '../../core/job/run-records.js';
 import { measure } from '../../core/lake/files.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, type Layout } from '../../core/lake/layout.js';
-import { findLeftovers, moveAway, trashFolders } from '../../core/lake/leftovers.js';
 import { readManifest } from '../../core/lake/manifest.js';
+import { findPasses } from '../../core/lake/passes/pass.js';
 import { findMissing } from '../../core/lake/presence.js';
-import { strangeRuns } from '../../core/lake/run-records.js';
 import { findPublished, type Published, readIds, type Snapshot } from '../../core/lake/snapshots.js';
-import { findPasses } from '../../core/land/pass.js';
 import { type LakeFacts, planPasses, planSnapshots, type Retention } from './vacuum-plan.js';
 
 /** What a vacuum removes and leaves. Paths are below the output folder. */

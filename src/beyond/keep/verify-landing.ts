@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
-import { type BrokenDelta, brokenDeltas, checkPages, noteDamage } from '../../core/land/group.js';
-import { findPasses, inMergedOrder, isWhole, leftOutOf, type Pass } from '../../core/land/pass.js';
+import { type BrokenDelta, brokenDeltas, checkPages, noteDamage } from '../../core/lake/passes/group.js';
+import { findPasses, inMergedOrder, isWhole, leftOutOf, type Pass } from '../../core/lake/passes/pass.js';
 
 /** A pass that landing has otherwise than it was landed, or cannot read, or lacks although deltas build on it. */
 interface LandingProblem {

@@ -5,10 +5,10 @@ import { z } from 'zod';
 import type { Config } from '../../base/config/config.js';
 import { byName } from '../../base/config/json.js';
 import { type Code, LotlakeError } from '../../base/config/lotlake-error.js';
+import { checksumOf } from '../../core/lake/disk.js';
+import { FINGERPRINTS } from '../../core/lake/ids.js';
 import { WAREHOUSE } from '../../core/lake/layout.js';
 import { allFiles, type Manifest } from '../../core/lake/manifest.js';
-import { checksumOf } from '../../core/land/files.js';
-import { FINGERPRINTS } from '../../core/land/ids.js';
 import type { ObjectStore, Versioned } from './store.js';
 
 /** Where a mirror is and how it is reached. */

@@ -4,12 +4,12 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../../base/config/kill-point.js';
 import { makeFolder, remove } from '../../base/config/owned.js';
 import { assertLink } from '../../core/lake/broken-link.js';
+import { checksumOf, foldersBelow, syncFiles, syncFolders } from '../../core/lake/disk.js';
 import { filesBelow } from '../../core/lake/files.js';
 import { currentId, type Layout } from '../../core/lake/layout.js';
 import { allFiles, type Manifest, manifestFrom, writeManifest } from '../../core/lake/manifest.js';
 import { listSnapshots } from '../../core/lake/snapshots.js';
 import { renewViews } from '../../core/lake/views.js';
-import { checksumOf, foldersBelow, syncFiles, syncFolders } from '../../core/land/files.js';
 import { switchCurrent } from '../../core/publish/snapshot.js';
 import {
   type Current,

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { PutObjectCommandInput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { remove, streamNew } from '../../base/config/owned.js';
 import { bucketOf } from '../../base/config/problems.js';
-import { proxyOf } from '../../core/extract/proxy.js';
+import { proxyOf } from '../../core/service/proxy.js';
 import type { MirrorPlace } from './layout.js';
 import { explain } from './s3-error.js';
 import { type PartSizes, SIZES, sendInParts } from './s3-parts.js';

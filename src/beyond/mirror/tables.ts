@@ -8,7 +8,7 @@ import {
   type ManifestTable,
   manifestFrom,
 } from '../../core/lake/manifest.js';
-import type { Described } from '../../core/publish/warehouse.js';
+import type { Described } from '../../core/model/warehouse.js';
 import { commitToCatalog } from '../iceberg/catalog.js';
 import type { FileFacts, MetadataFile, PreviousMetadata } from '../iceberg/manifests.js';
 import { parseMetadata, retainSnapshots, type TableMetadata } from '../iceberg/metadata.js';

@@ -1,6 +1,6 @@
 import { killPoint } from '../../base/config/kill-point.js';
 import { version } from '../../base/config/package-root.js';
-import { ID } from '../../core/land/ids.js';
+import { ID } from '../../core/lake/ids.js';
 import { planSnapshots, type Retention } from '../keep/vacuum-plan.js';
 import { dryStore } from './dry.js';
 import { changedHeads, type Heads, stageHeads, statesOf } from './heads.js';

@@ -1,6 +1,6 @@
 import { sumOf } from '../../base/config/printable.js';
+import { growthOf, type RunRecord } from '../../core/job/run-records.js';
 import { allTables, type Manifest } from '../../core/lake/manifest.js';
-import { growthOf, type RunRecord } from '../../core/lake/run-records.js';
 
 /** A value; an unknown one is left out. */
 type Value = number | null | undefined;

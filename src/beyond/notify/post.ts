@@ -1,6 +1,6 @@
 import { interceptors, request } from 'undici';
 import { messageOf } from '../../base/config/lotlake-error.js';
-import { agentFor } from '../../core/extract/proxy.js';
+import { agentFor } from '../../core/service/proxy.js';
 
 /** Milliseconds for all attempts together. */
 const TIMEOUT = 5000;

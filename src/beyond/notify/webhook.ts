@@ -3,7 +3,7 @@ import { type Alarm, alarmLine, endedText } from '../../ask/report/alarms.js';
 import { instant } from '../../ask/report/format.js';
 import type { Config } from '../../base/config/config.js';
 import { counted, printable } from '../../base/config/printable.js';
-import { type RunRecord, reasonOf } from '../../core/lake/run-records.js';
+import { type RunRecord, reasonOf } from '../../core/job/run-records.js';
 
 /** An event that the setting `notify.on` can select. */
 type Happening = Config['notify']['on'][number];

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import type { LotlakeError } from '../../base/config/lotlake-error.js';
-import { describeError } from '../../core/run/describe-error.js';
+import { describeError } from '../../core/job/describe-error.js';
 import { command } from '../command.js';
 import type { DoctorContext, Finding } from '../doctor/local.js';
 import * as local from '../doctor/local.js';

@@ -7,7 +7,7 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { clip, count, printable } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import { layoutOf } from '../../core/lake/layout.js';
-import { readPass } from '../../core/land/pass.js';
+import { readPass } from '../../core/lake/passes/pass.js';
 import { WHOLE_ROW } from '../../core/load/rejected-values.js';
 import { command } from '../command.js';
 import { streamOf } from '../option-values.js';

@@ -3,9 +3,9 @@ import { readLake } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
 import { clip, count, printable, sumOf } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
+import { type RunRecord, readRuns, reasonOf } from '../../core/job/run-records.js';
 import { brokenLink } from '../../core/lake/broken-link.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
-import { type RunRecord, readRuns, reasonOf } from '../../core/lake/run-records.js';
 import { command } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 

@@ -10,12 +10,12 @@ import { unique } from '../../ask/report/format.js';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { count, counted, megabytes, printable, sumOf } from '../../base/config/printable.js';
+import { holderAtWork } from '../../core/job/lock.js';
+import { diskOf, growthOf, type RunRecord, readRuns } from '../../core/job/run-records.js';
 import { assertUnbroken, brokenLink } from '../../core/lake/broken-link.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
-import { holderAtWork } from '../../core/lake/lock.js';
 import { allTables, readManifest } from '../../core/lake/manifest.js';
-import { diskOf, growthOf, type RunRecord, readRuns } from '../../core/lake/run-records.js';
-import { findPasses } from '../../core/land/pass.js';
+import { findPasses } from '../../core/lake/passes/pass.js';
 import { command, type Lines } from '../command.js';
 import { parseHours } from '../option-values.js';
 

@@ -7,15 +7,15 @@ import { formatBytes } from '../../base/config/memory.js';
 import { makeHardLink, makeLink, makeScratch, remove, writeNew } from '../../base/config/owned.js';
 import { leastNode } from '../../base/config/package-root.js';
 import { count, counted, sumOf } from '../../base/config/printable.js';
+import { lockedError, lockState, sayHolder } from '../../core/job/lock.js';
 import { findBase } from '../../core/lake/base.js';
 import { assertLink, brokenLink } from '../../core/lake/broken-link.js';
 import { assertMemory, diskFullError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
-import { lockedError, lockState, sayHolder } from '../../core/lake/lock.js';
 import { allTables, manifestIn, SCHEMA_VERSION } from '../../core/lake/manifest.js';
+import { brokenDeltas } from '../../core/lake/passes/group.js';
+import { findPasses } from '../../core/lake/passes/pass.js';
 import { findStrays } from '../../core/lake/presence.js';
-import { brokenDeltas } from '../../core/land/group.js';
-import { findPasses } from '../../core/land/pass.js';
 import { streamNames } from '../../core/service/streams.js';
 import type { Effects } from '../effects.js';
 

@@ -3,20 +3,20 @@ import type { Config } from '../../base/config/config.js';
 import { causesOf, codeOf, LotlakeError } from '../../base/config/lotlake-error.js';
 import { LEAST_PART } from '../../base/config/redact.js';
 import { sources } from '../../base/config/settings.js';
+import { assertOrigin } from '../../core/job/job.js';
+import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
+import { manifestIn } from '../../core/lake/manifest.js';
 import {
   type Answer,
   assertService,
   type Client,
   createClient,
   readJson,
-} from '../../core/extract/client.js';
-import { aheadText, compareClocks, SKEW } from '../../core/extract/clock.js';
-import { proxyOf } from '../../core/extract/proxy.js';
-import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
-import { manifestIn } from '../../core/lake/manifest.js';
-import { assertOrigin } from '../../core/run/job.js';
+} from '../../core/service/client.js';
+import { aheadText, compareClocks, SKEW } from '../../core/service/compare-clocks.js';
 import { isFailure, ServiceError } from '../../core/service/errors.js';
 import { pageSizes } from '../../core/service/limits.js';
+import { proxyOf } from '../../core/service/proxy.js';
 import { requests } from '../../core/service/requests.js';
 import type { DoctorContext, Finding } from './local.js';
 

@@ -1,8 +1,9 @@
+import type { PageFacts } from '../lake/passes/landed-page.js';
+import { instant } from '../lake/passes/landed-page.js';
+import type { Answer } from '../service/client.js';
 import type { ServiceRequest } from '../service/requests.js';
-import type { Answer } from './client.js';
 import { ATTEMPTS, inPieces, isOfPage, isSized, type Sized, servesOthers } from './in-pieces.js';
-import { instant, type Source } from './page-sink.js';
-import type { PageFacts } from './plan.js';
+import type { Source } from './page-sink.js';
 
 /** Asks for one page and lands it: in pieces if the service serves others and not this one. */
 export function fetchInto<P extends PageFacts>(

@@ -1,8 +1,9 @@
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
+import type { PageFacts } from '../lake/passes/landed-page.js';
+import type { PageRecords } from '../land/page.js';
+import { type Answer, readJson } from '../service/client.js';
 import type { ServiceRequest } from '../service/requests.js';
-import { type Answer, readJson } from './client.js';
-import type { PageRecords, Source } from './page-sink.js';
-import type { PageFacts } from './plan.js';
+import type { Source } from './page-sink.js';
 
 /** How often a page is asked for before it is asked for in smaller ones, and how often a smaller one is. */
 export const ATTEMPTS = 3;

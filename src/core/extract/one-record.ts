@@ -1,6 +1,6 @@
 import { isObject, jsonIn } from '../../base/config/json.js';
+import { type Answer, readBody } from '../service/client.js';
 import { ServiceError } from '../service/errors.js';
-import { type Answer, readBody } from './client.js';
 
 const FORMS = 'a record, {data: {…}} and {data: [{…}]} with one record are known';
 

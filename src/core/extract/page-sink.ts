@@ -1,21 +1,7 @@
+import type { PageFacts } from '../lake/passes/landed-page.js';
+import type { PageSink } from '../land/step.js';
+import type { Client } from '../service/client.js';
 import type { ServiceRequest } from '../service/requests.js';
-import type { Answer, Client } from './client.js';
-import type { PageFacts } from './plan.js';
-
-/** Where pages go; landing implements it. */
-export interface PageSink<P extends PageFacts> {
-  /** Pages that an earlier start of the same pass has landed. */
-  readonly landed: readonly P[];
-  /** Reads the whole answer and keeps it as the page of this number. */
-  land(page: number, answer: Answer, requestedAt: string): Promise<P>;
-  /** Reads the whole answer and keeps nothing of it. */
-  readonly read: (answer: Answer) => Promise<PageRecords>;
-}
-
-/** The records of a page as JSON, with its paging. */
-export interface PageRecords extends Pick<PageFacts, 'total' | 'next'> {
-  readonly records: readonly Uint8Array[];
-}
 
 /** Options of the walks by page number and along a scroll: a request without its page, and where its pages go. */
 export interface Source<P extends PageFacts> extends ServiceRequest {
@@ -24,19 +10,6 @@ export interface Source<P extends PageFacts> extends ServiceRequest {
   readonly signal?: AbortSignal | undefined;
   /** Requests for smaller pages that the walk has left; without it, no page is asked for in pieces. */
   readonly pieces?: { left: number };
-}
-
-/** Microseconds. */
-let last = 0;
-
-/**
- * The present instant as ISO 8601 with microseconds, later than every one before. The microseconds count the calls
- * within a millisecond, so that requests and answers can be put in order.
- */
-export function instant(): string {
-  last = Math.max(Date.now() * 1000, last + 1);
-  const milliseconds = new Date(Math.floor(last / 1000)).toISOString().slice(0, -1);
-  return `${milliseconds}${String(last % 1000).padStart(3, '0')}Z`;
 }
 
 /** How a walk ended. */

@@ -1,37 +1,4 @@
-import type { Answer } from './client.js';
-
-/** Facts about a received page that paging needs. */
-export interface PageFacts {
-  readonly page: number;
-  readonly records: number;
-  readonly total: number | null;
-  readonly lastPage: number | null;
-  readonly next: string | null;
-  /** False if the page says neither how many records there are nor whether another page follows. */
-  readonly tellsEnd?: boolean | undefined;
-  /** Continues the scroll form of the feed; null if the list is not a scroll, or at its end. */
-  readonly scrollId?: string | null;
-  /** Number of the page as the page states it. Pages of an older lotlake lack it, and the next three. */
-  readonly current?: number | null | undefined;
-  /** Place of its first record in the whole list, from 1. */
-  readonly from?: number | null | undefined;
-  /** Number of records by its `from` and `to`. */
-  readonly announced?: number | null | undefined;
-  /** Records that repeat the id of an earlier record of the page. */
-  readonly repeats?: number | undefined;
-  readonly perPage?: number | null | undefined;
-  /** Ids of its records in their order, NaN if one cannot be read. Only pages that this process received have them. */
-  readonly ids?: readonly number[] | undefined;
-  readonly digest: string;
-  readonly firstId: number | null;
-  readonly lastId: number | null;
-  /** Ids around records with unreadable ids, null at the beginning or end of the page; undefined if all are readable. */
-  readonly unnamed?: readonly [number | null, number | null] | undefined;
-  /** Records that the service cannot serve. A text stands in the place of each, so that they count as unnamed. */
-  readonly unserved?: Answer['unserved'];
-  readonly requestedAt: string;
-  readonly receivedAt: string;
-}
+import type { PageFacts } from '../lake/passes/landed-page.js';
 
 /** Pages of a list by their numbers. */
 export type Pages = ReadonlyMap<number, PageFacts>;

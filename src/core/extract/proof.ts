@@ -1,4 +1,5 @@
-import type { PageFacts, Pages } from './plan.js';
+import type { PageFacts } from '../lake/passes/landed-page.js';
+import type { Pages } from './plan.js';
 
 /** Number of records that a page must hold by its own numbers; undefined if they do not say. */
 function expectedRecords({ page, total, perPage, next }: PageFacts): number | undefined {

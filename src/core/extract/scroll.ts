@@ -1,10 +1,11 @@
 import { LotlakeError } from '../../base/config/lotlake-error.js';
+import type { PageFacts } from '../lake/passes/landed-page.js';
 import { isFailure } from '../service/errors.js';
 import { SCROLL_MINUTES } from '../service/limits.js';
 import { requests } from '../service/requests.js';
 import { fetchInto } from './fetch-page.js';
 import type { Source, WalkResult } from './page-sink.js';
-import { MOST_BARREN, noveltyOf, type PageFacts, unnamedRanges } from './plan.js';
+import { MOST_BARREN, noveltyOf, unnamedRanges } from './plan.js';
 
 /**
  * Walks the scroll form of the feed to its end; yields each page, and returns what they prove. The list stands still while it is read, so no page border moves. A walk

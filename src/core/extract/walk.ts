@@ -1,6 +1,7 @@
+import type { PageFacts } from '../lake/passes/landed-page.js';
+import { readJson } from '../service/client.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import { arriving } from './arriving.js';
-import { readJson } from './client.js';
 import { fetchInto } from './fetch-page.js';
 import { ATTEMPTS, isOfPage, MOST_PIECES } from './in-pieces.js';
 import type { Source, WalkResult } from './page-sink.js';
@@ -9,7 +10,6 @@ import {
   findBorders,
   MOST_BARREN,
   noveltyOf,
-  type PageFacts,
   pagesBack,
   unnamedRanges,
   unsafePages,

@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isLink, isWithin, own, realPlace } from '../../base/config/owned.js';
-import { ID } from '../land/ids.js';
+import { ID } from './ids.js';
 
 /** File name of the DuckDB database of a snapshot. */
 export const WAREHOUSE = 'warehouse.duckdb';

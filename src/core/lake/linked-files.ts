@@ -5,7 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { codeOf } from '../../base/config/lotlake-error.js';
 import { copyNew, makeFolder, makeHardLink, remove } from '../../base/config/owned.js';
 import { literals, rows } from '../../base/duck/session.js';
-import { checksumOf } from '../land/files.js';
+import { checksumOf } from './disk.js';
 import { fileSizes, filesBelow } from './files.js';
 import { allFiles, type LakeFile, type Manifest } from './manifest.js';
 

@@ -5,7 +5,8 @@ import { byName } from '../../base/config/json.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { isLink, replaceFile } from '../../base/config/owned.js';
 import { version } from '../../base/config/package-root.js';
-import { ID, MOST_SEQUENCE } from '../land/ids.js';
+import type { StreamName } from '../service/streams.js';
+import { ID, MOST_SEQUENCE } from './ids.js';
 
 /** Version that this code writes. */
 export const SCHEMA_VERSION = 3;
@@ -227,3 +228,6 @@ const REBUILD = 'run lotlake run rebuild to make the lake again from landing';
 export function writeManifest(snapshot: string, manifest: Manifest): void {
   replaceFile(join(snapshot, 'manifest.json'), `${JSON.stringify(manifest, null, 1)}\n`);
 }
+
+/** Key in a manifest for one source of a stream. */
+export const streamOf = (stream: StreamName, source: number): string => `${stream}:${source}`;

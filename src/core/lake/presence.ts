@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { isLink, linksBelow, realPlace } from '../../base/config/owned.js';
-import { FINGERPRINTS } from '../land/ids.js';
 import { filesBelow } from './files.js';
+import { FINGERPRINTS } from './ids.js';
 import { unsoundError } from './lake-error.js';
 import { WAREHOUSE } from './layout.js';
 import { allFiles, allTables, type LakeFile, type Manifest } from './manifest.js';

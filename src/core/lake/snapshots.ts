@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { rows } from '../../base/duck/session.js';
-import { ID } from '../land/ids.js';
 import { tableRelation, writtenRelation } from './files.js';
+import { ID } from './ids.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn } from './manifest.js';
 

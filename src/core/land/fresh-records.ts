@@ -1,28 +1,9 @@
 import { hash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { openNew, remove, writeTo } from '../../base/config/owned.js';
-import { writing } from './files.js';
-import { Fingerprints } from './fingerprints.js';
-
-/** What a page of vehicles brings that the lake does not have. */
-export interface FreshRecords {
-  /** Fingerprints of the records that are to be loaded. */
-  readonly prints: Fingerprints;
-  /** Ids of the vehicles whose records the lake has already. */
-  readonly unchanged: readonly number[];
-  /** The new records alone, as uncompressed lines; without it, all that the file of the page holds is loaded. */
-  readonly file?: FreshFile;
-}
-
-/** A file of the run with the new records of a page. */
-interface FreshFile {
-  readonly path: string;
-  readonly records: number;
-  /** Size of the file. */
-  readonly bytes: number;
-  /** The line of each record in the landed file, from 0. */
-  readonly lines: readonly number[];
-}
+import { writing } from '../lake/disk.js';
+import { Fingerprints } from '../lake/passes/fingerprints.js';
+import type { FreshRecords } from '../lake/passes/landed-page.js';
 
 /** What the records of a page are compared with. */
 export interface Comparison {

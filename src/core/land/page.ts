@@ -9,24 +9,21 @@ import { z } from 'zod';
 import { killPoint } from '../../base/config/kill-point.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { makeFolder, move, remove, streamNew, temporaryOf } from '../../base/config/owned.js';
-import type { UnservedRecord } from '../extract/client.js';
-import type { PageRecords } from '../extract/page-sink.js';
-import type { PageFacts } from '../extract/plan.js';
+import { unwritable } from '../lake/disk.js';
+import type { PageFacts } from '../lake/passes/landed-page.js';
+import { heldBy, type LandedPage } from '../lake/passes/landed-page.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
-import type { Stream } from '../service/streams.js';
-import { unwritable } from './files.js';
-import type { PrintsPlace } from './fingerprints.js';
-import type { FreshLines, FreshRecords } from './fresh-records.js';
 import {
   COMMA,
   END_BRACKET,
   MOST_RECORD_BYTES,
   NEWLINE,
-  type OversizedRecord,
   type PageScan,
   PageScanner,
   ScanError,
-} from './scan-page.js';
+} from '../service/scan/scan-page.js';
+import type { Stream } from '../service/streams.js';
+import type { FreshLines } from './fresh-records.js';
 
 /** The error of a body that is not a page: cut off, malformed, or an error with status 200. The request is retried. */
 export const pageError = (url: string, message: string, cause?: unknown): LotlakeError =>
@@ -36,43 +33,6 @@ export const pageError = (url: string, message: string, cause?: unknown): Lotlak
     hint: 'the page was not landed; run the same command again to go on from the pages that were',
     cause,
   });
-
-/** A record with its position in the answer; and its line in the file, from 0, if that differs. */
-export type Placed<T extends { readonly position: number }> = T & { readonly line?: number | undefined };
-
-/** Records and bytes of the file of a page. */
-export const heldBy = (page: LandedPage): { readonly records: number; readonly bytes: number } =>
-  page.held ?? page;
-
-/** A landed page. `ids` and `fresh` are not in the ledger of its pass, and a list that ascends has no `ids`. */
-export interface LandedPage
-  extends PageFacts,
-    Pick<PageScan, 'bytes' | 'largestRecord' | 'irregular' | 'drift' | 'misfits'> {
-  /** List of its stream that the page belongs to, such as the state of its cities; empty if the stream has one list. */
-  readonly list: string;
-  /** File name below the pass folder. */
-  readonly file: string;
-  /** Order of receipt in the pass, from 0. */
-  readonly seq: number;
-  readonly fileBytes: number;
-  /** SHA-256 of the file in hex; pages from before checksums have none. */
-  readonly sha256?: string | undefined;
-  /** Records past the size limit. The file holds only the beginning of each. */
-  readonly oversized?: readonly Placed<OversizedRecord>[] | undefined;
-  /** Records that the service could not serve. The file holds a line in the place of each. */
-  readonly unserved?: readonly Placed<UnservedRecord>[] | undefined;
-  /**
-   * What the file holds, if it leaves out records that the lake had and the group of the delta has landed. All other facts
-   * are those of the whole answer.
-   */
-  readonly held?: { readonly records: number; readonly bytes: number } | undefined;
-  /** Whether every record fits the contract, so that zod need not check them. */
-  readonly fits: boolean;
-  /** Place of the fingerprints of its records. Only pages of vehicles have them, unless an older lotlake landed them. */
-  readonly prints?: PrintsPlace | undefined;
-  /** What a page of vehicles brings that the lake does not have; undefined if its records are not compared. */
-  readonly fresh?: FreshRecords | undefined;
-}
 
 /**
  * Streams a body through the scanner into `<path>` (gzipped, one record a line), written beside its name and renamed
@@ -268,4 +228,9 @@ function checkEnvelope(scan: PageScan, url: string): void {
   const most = Math.max(1, typeof size === 'number' && size > 0 ? Math.ceil(total / size) : total);
   if (last > most)
     throw pageError(url, `its last page is said to be ${last}, where ${total} records fill ${most} at most`);
+}
+
+/** The records of a page as JSON, with its paging. */
+export interface PageRecords extends Pick<PageFacts, 'total' | 'next'> {
+  readonly records: readonly Uint8Array[];
 }

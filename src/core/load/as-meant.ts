@@ -1,6 +1,6 @@
-import { type Edit, edited, locate, type RecordPath } from '../land/locate.js';
 import * as Kind from '../service/contract/kinds.js';
 import type { ContractNode } from '../service/contract/node.js';
+import { type Edit, edited, locate, type RecordPath } from '../service/scan/locate.js';
 
 /** A record as it was meant: its bytes, its parsed value, and how many values came in another form. */
 interface Meant {

@@ -1,33 +1,15 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { makeFolder } from '../../base/config/owned.js';
-import { packageFile } from '../../base/config/package-root.js';
-import { identifier, literal, literals, type Session, scalar } from '../../base/duck/session.js';
-import { partitionColumns } from '../lake/partition.js';
-import { describeTable, type TableSchema } from '../lake/schema.js';
-import { flattenFunctions, type LakeTable, lakeTables } from '../lake/tables.js';
-import type { LandedPage } from '../land/page.js';
-import { type Stream, type StreamName, streams } from '../service/streams.js';
-import { columnTypes, type LearnedPaths } from './types.js';
-import { BATCH, type BatchView, planViews } from './views.js';
+import { identifier, literal, literals, scalar } from '../../base/duck/session.js';
+import type { LandedPage } from '../lake/passes/landed-page.js';
+import { BATCH, planViews } from '../lake/rows/batch-views.js';
+import { createViews, type StagedTable, selectSql, stagedTables } from '../lake/rows/schemas.js';
+import { columnTypes, type LearnedPaths } from '../lake/rows/types.js';
+import type { Stream } from '../service/streams.js';
 
 /** A file of newline-delimited records, with the order of receipt and the list of their page. */
 export type BatchFile = Pick<LandedPage, 'seq' | 'list'> & { readonly path: string };
-
-/** A table that is staged: a SELECT from the views of a batch. */
-export type StagedTable = Pick<LakeTable, 'name' | 'sql' | 'wide' | 'partition'>;
-
-/** Tables that tell reconcile which lists came with each vehicle and lot; staged with the lake tables of `cars`. */
-const MEMBER_TABLES: readonly StagedTable[] = ['vehicle_members', 'lot_members'].map((name) => ({
-  name,
-  sql: packageFile(`sql/members/${name}.sql`),
-}));
-
-/** Every table that is staged for a stream. */
-const stagedTables = (stream: StreamName): readonly StagedTable[] => [
-  ...lakeTables().filter((table) => table.stream === stream),
-  ...(stream === 'cars' ? MEMBER_TABLES : []),
-];
 
 /**
  * A receipt, `_seq`, numbers the records in the order in which they came: the receipt of the page, then, in the lower bits, the
@@ -70,13 +52,6 @@ export async function loadBatch(connection: DuckDBConnection, options: Batch): P
   }
 }
 
-/** The SELECT of a table; for a wide table with the partition of each row. */
-export function selectSql(table: StagedTable): string {
-  return table.wide !== undefined
-    ? `select t.*${partitionColumns(table, 't')} from (${table.sql}) as t`
-    : table.sql;
-}
-
 async function createBatch(connection: DuckDBConnection, options: Batch): Promise<void> {
   const { files } = options;
   const columns = columnTypes(options.stream.contract, options.learned, options.isMended)
@@ -90,40 +65,6 @@ async function createBatch(connection: DuckDBConnection, options: Batch): Promis
     select * exclude (_file), (${order}[_file]::bigint << ${RECEIPT_BITS}) + row_number() over () as _seq, ${lists}[_file] as _list
     from read_json(${paths}, format = 'newline_delimited', hive_partitioning = false, filename = '_file',
       maximum_object_size = ${Math.max(options.isSmall ? 1 << 18 : 4 << 20, options.largestRecord * 2)}, columns = {${columns}})`);
-}
-
-let cached: ReadonlyMap<string, TableSchema> | undefined;
-
-/** The columns of every lake table, which follow from the code alone: computed once a process. */
-export async function readSchemas({ connect }: Pick<Session, 'connect'>) {
-  if (cached !== undefined) return cached;
-  const schemas = new Map<string, TableSchema>();
-  const connection = await connect();
-  for (const stream of Object.values(streams)) {
-    await createEmptyBatch(connection, stream);
-    for (const table of lakeTables().filter((each) => each.stream === stream.name))
-      schemas.set(table.name, await describeTable(connection, table));
-  }
-  connection.closeSync();
-  cached = schemas;
-  return cached;
-}
-
-/** An empty batch, so that the columns of every table can be described without a record. */
-async function createEmptyBatch(connection: DuckDBConnection, stream: Stream): Promise<void> {
-  const columns = columnTypes(stream.contract, [], false)
-    .map(([name, type]) => `${identifier(name)} ${type}`)
-    .join(', ');
-  await connection.run(`create or replace temp table ${BATCH} (${columns}, _seq bigint, _list varchar)`);
-  await createViews(connection, planViews(stream, [], false));
-}
-
-async function createViews(connection: DuckDBConnection, views: readonly BatchView[]): Promise<void> {
-  const statements = views.map(
-    ({ name, sql, materialized }) =>
-      `create or replace temp ${materialized ? 'table' : 'view'} ${identifier(name)} as ${sql}`,
-  );
-  await connection.run(`${flattenFunctions}\n${statements.join(';\n')}`);
 }
 
 function copySql({ stage, name, isSmall }: Batch, table: StagedTable): string {

@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { openNew, writeTo } from '../../base/config/owned.js';
-import { regular } from '../land/locate.js';
-import type { LandedPage } from '../land/page.js';
-import { MOST_RECORD_BYTES, type OversizedRecord } from '../land/scan-page.js';
+import type { LandedPage } from '../lake/passes/landed-page.js';
+import { regular } from '../service/scan/locate.js';
+import { MOST_RECORD_BYTES, type OversizedRecord } from '../service/scan/scan-page.js';
 import { LARGE, mendRecord } from './mend-record.js';
 import { type BadValue, type Fault, NO_UTF8, type RecordRules } from './rejected-values.js';
 

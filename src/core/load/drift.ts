@@ -1,21 +1,9 @@
-import type { LandedPage } from '../land/page.js';
-import type { Pass } from '../land/pass.js';
-import { kindNames, MOST_DRIFT } from '../land/shape.js';
+import type { LandedPage } from '../lake/passes/landed-page.js';
+import type { DriftReport } from '../lake/passes/loaded-pass.js';
+import type { Pass } from '../lake/passes/pass.js';
+import { isLoadable } from '../lake/rows/types.js';
+import { kindNames, MOST_DRIFT } from '../service/scan/shape.js';
 import { streams } from '../service/streams.js';
-import { isLoadable } from './types.js';
-
-/** A member that the contract does not know, as a run reports it. */
-export interface DriftReport {
-  readonly stream: string;
-  readonly path: string;
-  readonly kinds: readonly string[];
-  /** Where it was first seen. */
-  readonly pass_id: string;
-  readonly page: number;
-  readonly position: number;
-  /** Whether it is kept in `extra`; a member that differs from another only by case is kept in landing alone. */
-  readonly kept: boolean;
-}
 
 /** The drift that the pages of one pass bring. */
 export class Drift {

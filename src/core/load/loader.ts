@@ -8,16 +8,17 @@ import { makeFolder, remove } from '../../base/config/owned.js';
 import { isOutOfMemory } from '../../base/duck/out-of-memory.js';
 import type { Session } from '../../base/duck/session.js';
 import { diskFullError } from '../lake/lake-error.js';
+import type { Fingerprints } from '../lake/passes/fingerprints.js';
+import { heldBy, type LandedPage } from '../lake/passes/landed-page.js';
+import type { StagedRecords } from '../lake/passes/loaded-pass.js';
+import type { Pass } from '../lake/passes/pass.js';
+import { type ColumnPlaces, columnPlaces } from '../lake/rows/column-places.js';
 import type { TableSchema } from '../lake/schema.js';
-import type { Fingerprints } from '../land/fingerprints.js';
-import { heldBy, type LandedPage } from '../land/page.js';
-import type { Pass } from '../land/pass.js';
 import { type Stream, streams } from '../service/streams.js';
+import { addRejects } from './add-rejects.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
 import { checkPage } from './check-page.js';
-import { type ColumnPlaces, columnPlaces } from './column-places.js';
-import { Drift, type DriftReport } from './drift.js';
-import { addRejects } from './staged.js';
+import { Drift } from './drift.js';
 
 /** Landed pages could not be turned into tables. */
 export class LoadError extends LotlakeError {
@@ -36,37 +37,6 @@ export function isCausedByPages(error: LoadError): boolean {
   return !causesOf(error).some(
     (cause) => 'syscall' in cause || cause.message.startsWith('IO Error: Cannot open file'),
   );
-}
-
-/** What became of the records of a pass, in numbers of records unless it is said otherwise. */
-interface LoadCounts {
-  /** As the answers of the service say, else as counted. */
-  readonly served: number;
-  readonly records: number;
-  /** What the lake now holds: staged records, and unchanged ones. */
-  readonly loaded: number;
-  /** Equal to what the lake holds, and not read again. */
-  readonly unchanged: number;
-  readonly rejected: number;
-  /** Values that loaded records lack, because they break the contract. */
-  readonly rejectedValues: number;
-}
-
-/** The staged records of a pass. */
-export interface StagedRecords extends LoadCounts {
-  readonly drift: readonly DriftReport[];
-  /** Fingerprints of the loaded records of vehicles, page by page. */
-  readonly prints: readonly Fingerprints[];
-  /** Ids of the vehicles whose records the lake has already, by the `seq` of their page. */
-  readonly unchangedIds: ReadonlyMap<number, readonly number[]>;
-}
-
-/** An unknown member, and the run that first reported it; null for this run. */
-export type DatedDrift = DriftReport & { readonly since: string | null };
-
-/** A pass whose records are staged. */
-export interface LoadedPass extends StagedRecords, Pick<Pass, 'folder' | 'record'> {
-  readonly drift: readonly DatedDrift[];
 }
 
 export interface LoaderOptions {

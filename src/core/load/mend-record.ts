@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { isObject } from '../../base/config/json.js';
-import { type Edit, edited, HALF_PAIR, hasHalfPair, locate, type RecordPath } from '../land/locate.js';
+import { isRowPlace, nodeAt, REJECTED_MEMBER } from '../lake/rows/types.js';
 import type { ContractNode } from '../service/contract/node.js';
+import {
+  type Edit,
+  edited,
+  HALF_PAIR,
+  hasHalfPair,
+  locate,
+  type RecordPath,
+} from '../service/scan/locate.js';
 import type { Stream } from '../service/streams.js';
 import { asMeant } from './as-meant.js';
 import {
@@ -20,7 +28,6 @@ import {
   valueAt,
   valuesOf,
 } from './rejected-values.js';
-import { isRowPlace, nodeAt, REJECTED_MEMBER } from './types.js';
 
 /**
  * Makes a record loadable: each value that breaks the contract becomes null, and each row that loses a value gets the

@@ -1,11 +1,11 @@
 import { isObject } from '../../base/config/json.js';
-import { wordOf } from '../land/bare-words.js';
-import { hasHalfPair, locate, type RecordPath, type Span } from '../land/locate.js';
-import { kindNames } from '../land/shape.js';
+import type { ColumnPlaces, FilledColumns } from '../lake/rows/column-places.js';
+import { nodeAt } from '../lake/rows/types.js';
 import { type ContractNode, idOf } from '../service/contract/node.js';
+import { wordOf } from '../service/scan/bare-words.js';
+import { hasHalfPair, locate, type RecordPath, type Span } from '../service/scan/locate.js';
+import { kindNames } from '../service/scan/shape.js';
 import type { Stream } from '../service/streams.js';
-import type { ColumnPlaces, FilledColumns } from './column-places.js';
-import { nodeAt } from './types.js';
 
 /** Why a record cannot be loaded. */
 export interface Fault {

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { jsonIn } from '../../base/config/json.js';
 import { assertNoLinks, makeFolder, remove, writeNew } from '../../base/config/owned.js';
 import { literal, scalar } from '../../base/duck/session.js';
+import { ID } from '../lake/ids.js';
 import { unsoundError } from '../lake/lake-error.js';
-import { ID } from '../land/ids.js';
 import type { TestResult } from './data-tests.js';
 
 /** Most failing rows that are kept of one test. */

@@ -1,6 +1,6 @@
 import { giveIds, type IdRecords, recordIn } from '../lake/field-ids.js';
+import { copyOptions, PARQUET } from '../lake/parquet.js';
 import type { Column } from '../lake/schema.js';
-import { copyOptions, PARQUET } from '../reconcile/write.js';
 import type { Model } from './model-files.js';
 
 /** The snapshot that the files of marts belong to. */

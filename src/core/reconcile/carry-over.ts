@@ -4,9 +4,9 @@ import { poolOf } from '../../base/duck/pool.js';
 import { identifier, literal, row, rows, sameKey } from '../../base/duck/session.js';
 import type { BaseState } from '../lake/base.js';
 import { filesRelation, writtenRelation } from '../lake/files.js';
+import { rowCode } from '../lake/rows/row-code.js';
 import { HISTORY, REJECTED } from '../lake/schema.js';
 import { systemTables } from '../lake/tables.js';
-import { rowCode } from '../load/row-code.js';
 import {
   baseRelation,
   type MergeContext,

@@ -1,18 +1,10 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
-import type { BaseState } from '../lake/base.js';
 import type { Manifest } from '../lake/manifest.js';
-import { Fingerprints, readFingerprints, writeFingerprints } from '../land/fingerprints.js';
-import { rowCode } from '../load/row-code.js';
+import { Fingerprints, writeFingerprints } from '../lake/passes/fingerprints.js';
+import { knownRecords, vehicleIds } from '../lake/passes/known-records.js';
+import { rowCode } from '../lake/rows/row-code.js';
 import type { MergeContext } from './relations.js';
 import { ruleOf } from './rules.js';
 import { bindNext } from './state.js';
-
-/** Fingerprints of the records that a state was made from; none if they were read by other rules than those of today. */
-export function knownRecords(base: BaseState | undefined): Fingerprints {
-  const stored = base?.manifest.fingerprints ?? undefined;
-  if (base === undefined || stored === undefined || stored.code !== rowCode()) return new Fingerprints();
-  return readFingerprints(base.folder, stored.records);
-}
 
 /**
  * Writes the fingerprints of the records that a new state was made from: those of the base without stale vehicles, and
@@ -34,12 +26,4 @@ export async function recordFingerprints(
   const all = kept.updated(added);
   writeFingerprints(target, all);
   return { records: all.ids.length, code: rowCode() };
-}
-
-/** The vehicle ids that a query returns, ascending. */
-export async function vehicleIds(connection: DuckDBConnection, sql: string): Promise<Float64Array> {
-  const reader = await connection.runAndReadAll(
-    `select cast(vehicle_id as double) from (${sql}) where vehicle_id is not null order by 1`,
-  );
-  return Float64Array.from(reader.getColumns()[0] ?? [], Number);
 }

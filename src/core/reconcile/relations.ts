@@ -4,9 +4,9 @@ import type { BaseState } from '../lake/base.js';
 import type { IdRecords } from '../lake/field-ids.js';
 import { fileSizes, filesRelation } from '../lake/files.js';
 import type { LakeFile } from '../lake/manifest.js';
+import type { LoadedPass } from '../lake/passes/loaded-pass.js';
 import type { Column, TableSchema } from '../lake/schema.js';
 import { type LakeTable, systemTables } from '../lake/tables.js';
-import type { LoadedPass } from '../load/loader.js';
 
 /** Everything that merging needs. */
 export interface MergeContext extends Pick<Session, 'connection' | 'connect' | 'alone' | 'memoryBytes'> {

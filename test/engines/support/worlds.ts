@@ -1,6 +1,6 @@
 import { nightly } from '../../../pipelines/nightly.js';
 import type { ConfigInput } from '../../../src/base/config/config.js';
-import type { RunResult } from '../../../src/core/run/publish.js';
+import type { RunResult } from '../../../src/core/publish/step.js';
 import { startSandbox } from '../../../src/sandbox/index.js';
 import { configFor, silentReporter, temporaryFolder } from '../../pipelines/support.js';
 

@@ -15,8 +15,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { incremental } from '../../../pipelines/incremental.js';
 import { nightly } from '../../../pipelines/nightly.js';
 import { rebuild } from '../../../pipelines/rebuild.js';
+import { describeError } from '../../../src/core/job/describe-error.js';
 import { layoutOf } from '../../../src/core/lake/layout.js';
-import { describeError } from '../../../src/core/run/describe-error.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
 import { effectsIn, runCommand } from '../../cli/support.js';
 import {

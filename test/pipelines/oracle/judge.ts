@@ -1,6 +1,6 @@
 /** Compares what a run did with what it should have done. */
 import { expect } from 'vitest';
-import type { RunResult } from '../../../src/core/run/publish.js';
+import type { RunResult } from '../../../src/core/publish/step.js';
 import type { LotRecord } from '../../served.js';
 import { type Evidence, type Knowledge, learn, MODELLED } from './knowledge.js';
 import { expectKnowledge, readKnowledge } from './lake.js';

@@ -1,8 +1,8 @@
 /** The state of a story while it is played: its world, its service, its lake, and what the lake should know. */
 
 import { LotlakeError, type Outcome } from '../../../src/base/config/lotlake-error.js';
-import type { JobOptions } from '../../../src/core/run/job.js';
-import type { RunResult } from '../../../src/core/run/publish.js';
+import type { JobOptions } from '../../../src/core/job/job.js';
+import type { RunResult } from '../../../src/core/publish/step.js';
 import { bareDuckDb, configFor, silentReporter, temporaryFolder } from '../support.js';
 import { type Knowledge, NOTHING } from './knowledge.js';
 import type { Ledger } from './passes.js';

@@ -1,0 +1,307 @@
+import { hostname } from 'node:os';
+import type { Config, InForce } from '../../base/config/config.js';
+import { exitCodes, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
+import { version } from '../../base/config/package-root.js';
+import { sumOf } from '../../base/config/printable.js';
+import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
+import { currentId, layoutOf } from '../lake/layout.js';
+import type { LoadedPass } from '../lake/passes/loaded-pass.js';
+import { leftOutOf, newId } from '../lake/passes/pass.js';
+import type { TestFailures } from '../model/data-tests.js';
+import { storedBefore, type TableChange } from '../reconcile/merge-staged.js';
+import type { Observers } from './beside.js';
+import { describeError } from './describe-error.js';
+import {
+  diskOf,
+  type RunRecord,
+  readRuns,
+  reasonOf,
+  settleKilled,
+  standsFor,
+  unresolvedRuns,
+  writeRun,
+} from './run-records.js';
+
+/** Milliseconds after which the progress of a stage is written again. */
+const INTERVAL = 10_000;
+
+/** What a record needs of its run. */
+interface RecorderOptions {
+  readonly config: Config;
+  /** Settings with their places. */
+  readonly settings?: readonly InForce[] | undefined;
+  readonly reporter: { warn(message: string): void };
+  readonly signal?: AbortSignal | undefined;
+  readonly pipeline: string;
+  readonly runId: string;
+  readonly now: () => Date;
+  /** Token of the lock, and the lake that it is of; undefined if the run did not get the lock. */
+  readonly token?: string | undefined;
+  readonly lakeId?: string | undefined;
+}
+
+/** Makes the record of a run from what happens in it, and keeps it up to date on disk. */
+export interface Recorder {
+  /** The record so far. */
+  readonly record: Readonly<RunRecord>;
+  /** Earlier runs, oldest first. */
+  readonly before: readonly RunRecord[];
+  /** Killed runs among them that no observer was told of. */
+  readonly killed: readonly RunRecord[];
+  /** Results of the data tests. */
+  readonly tests: readonly TestFailures[];
+  /** Ends the present stage and begins another. */
+  step(name: string, detail?: string | null): void;
+  /** Records the progress of the stage. */
+  progress(counts: Readonly<Record<string, number>>): void;
+  /** Corrects the times so far, which are `late` milliseconds too late. */
+  shift(late: number): void;
+  /** Counts the answer to a request by its status; `failed` if there was none. */
+  answered(status: number | 'failed'): void;
+  /** Counts a request that is sent again. */
+  retried(): void;
+  /** Adds a warning that was shown. */
+  warned(message: string): void;
+  /** Adds a pass whose records are staged. */
+  loaded(pass: LoadedPass): void;
+  /** Adds what the run did to the tables, and which runs before it failed. */
+  merged(counts: Readonly<Record<string, TableChange>>): void;
+  /** Adds the results of the data tests. */
+  tested(tests: readonly TestFailures[]): void;
+  /**
+   * The rows of the table `runs` that a new state adds: this run as it is once published, and those before it.
+   * @param since id of the run that made the base; a rebuild writes all runs
+   */
+  rows(since: string | undefined): readonly Readonly<Record<string, unknown>>[];
+  /** Records that the run succeeded. */
+  succeed(isPublished: boolean): void;
+  /**
+   * Records the error that ended the run, maybe after the snapshot was published. Returns the error to throw, which names
+   * a full disk or memory as the cause.
+   */
+  fail(error: unknown): unknown;
+  /** Ends the record. Called again if an error follows the end of the run. */
+  close(): void;
+}
+
+/** Opens the record of a run. With the lock, it also closes the records of runs that were killed. */
+export function openRecorder({
+  config,
+  settings = [],
+  reporter,
+  token,
+  lakeId,
+  ...run
+}: RecorderOptions): Recorder {
+  const { runId, pipeline, now, signal } = run;
+  const layout = layoutOf(config.output);
+  let isLost = false;
+  /** Reads or writes records. The first error is a warning; the run goes on. */
+  const orWarn = <T>(work: () => T): T | undefined => {
+    try {
+      return work();
+    } catch (error) {
+      if (!isLost)
+        reporter.warn(`lotlake runs and status will not know all of this run: ${messageOf(error)}`);
+      isLost = true;
+      return undefined;
+    }
+  };
+  const before = orWarn(() => readRuns(layout)) ?? [];
+  const killed = token === undefined ? [] : (orWarn(() => settleKilled(layout, before)) ?? []);
+  const began = now().toISOString();
+  const record: RunRecord = {
+    run_id: runId,
+    attempt: 1 + (before.at(-1)?.attempt ?? 0),
+    pipeline,
+    version,
+    lake_id: lakeId ?? null,
+    origin: config.origin ?? null,
+    outcome: 'running',
+    exit_code: null,
+    error: null,
+    snapshot_id: null,
+    started_at: began,
+    updated_at: began,
+    ended_at: null,
+    process: { pid: process.pid, host: hostname(), token: token ?? '' },
+    settings: [...settings],
+    limits: {
+      minimum_group: config.minimumGroup,
+      relisting_days: config.relistingDays,
+      reject_alarm: config.rejectAlarm,
+      estimate_alarm: config.estimateAlarm,
+    },
+    stages: [],
+    requests: {},
+    retries: 0,
+    records: 0,
+    loaded: 0,
+    rejected: 0,
+    rejected_values: 0,
+    drift: [],
+    counts: {},
+    tests: null,
+    warnings: [],
+    held: [],
+    failing: [],
+    disk: null,
+  };
+  let written = Number.NEGATIVE_INFINITY;
+  const write = (): void => {
+    written = performance.now();
+    record.updated_at = now().toISOString();
+    orWarn(() => writeRun(layout, record));
+  };
+  const endStage = (): void => {
+    const stage = record.stages.at(-1);
+    if (stage !== undefined) stage.ended_at ??= now().toISOString();
+  };
+  const progress = (counts: Readonly<Record<string, number>>): void => {
+    Object.assign(record.stages.at(-1)?.counts ?? {}, counts);
+    if (performance.now() - written > INTERVAL) write();
+  };
+  if (token !== undefined) write();
+  const tests: TestFailures[] = [];
+  return {
+    record,
+    before,
+    killed,
+    tests,
+    step(name, detail = null) {
+      endStage();
+      record.stages.push({ name, detail, started_at: now().toISOString(), ended_at: null, counts: {} });
+      write();
+    },
+    progress,
+    shift(late) {
+      if (late === 0) return;
+      const corrected = (time: string): string => new Date(Date.parse(time) - late).toISOString();
+      record.started_at = corrected(record.started_at);
+      for (const stage of record.stages) {
+        stage.started_at = corrected(stage.started_at);
+        if (stage.ended_at !== null) stage.ended_at = corrected(stage.ended_at);
+      }
+      write();
+    },
+    answered(status) {
+      record.requests[status] = (record.requests[status] ?? 0) + 1;
+    },
+    retried() {
+      record.retries++;
+    },
+    warned(message) {
+      record.warnings.push(message);
+    },
+    loaded(pass) {
+      record.records += pass.record.records;
+      if (pass.record.form !== null) {
+        const leftOut = leftOutOf(pass.record);
+        progress({ landed: pass.record.records - leftOut, left_out: leftOut });
+      }
+      record.loaded += pass.loaded;
+      record.rejected += pass.rejected;
+      record.rejected_values += pass.rejectedValues;
+      record.drift.push(...pass.drift.map(({ stream, path, since }) => ({ stream, path, since })));
+    },
+    merged(counts) {
+      const numbers = Object.entries(counts).map(
+        ([table, { inserted, updated, unchanged, gone }]) =>
+          [table, { inserted, updated, unchanged, gone }] as const,
+      );
+      record.counts = Object.fromEntries(numbers);
+      const sum = (member: 'inserted' | 'updated' | 'gone') => sumOf(numbers, ([, change]) => change[member]);
+      const all = Object.values(counts);
+      progress({
+        ...{ inserted: sum('inserted'), updated: sum('updated'), gone: sum('gone') },
+        ...{ compared: sumOf(all, ({ compared }) => compared), stored: sumOf(all, storedBefore) },
+      });
+      const failing = unresolvedRuns(before);
+      const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
+      record.held = failing
+        .filter(({ outcome, attempt }) => outcome === 'held' && attempt > published)
+        .map(reasonOf);
+      record.failing = failing
+        .filter((other) => !standsFor(pipeline, other.pipeline))
+        .map((other) => `${other.pipeline} of ${other.started_at}: ${reasonOf(other)}`);
+    },
+    tested(results) {
+      tests.push(...results);
+      const failed = results.filter(({ failures }) => failures > 0);
+      record.tests = {
+        passed: results.length - failed.length,
+        failed: failed.map(({ model, test, failures }) => `${model} ${test}: ${failures}`),
+      };
+    },
+    rows(since) {
+      const ended_at = now().toISOString();
+      const own = { ...record, outcome: 'published', exit_code: 0, snapshot_id: runId, ended_at } as const;
+      const first = before.find(({ run_id }) => run_id === since)?.attempt ?? 0;
+      const earlier = pipeline === 'rebuild' ? before : before.filter(({ attempt }) => attempt >= first);
+      return [...earlier, own].map(rowOf);
+    },
+    succeed(isPublished) {
+      record.outcome = isPublished ? 'published' : 'nothing_new';
+      record.exit_code = 0;
+    },
+    fail(error) {
+      const cause = diskFullError(error, config.output) ?? outOfMemoryError(error, config.memory) ?? error;
+      const described = signal?.aborted === true ? interrupted() : describeError(cause);
+      const { code, stage, message, hint, outcome } = described;
+      record.error = { code, stage, message, hint: hint ?? null };
+      record.outcome = currentId(layout) === runId ? 'published' : outcome;
+      record.exit_code = exitCodes[outcome];
+      return cause;
+    },
+    close() {
+      endStage();
+      record.ended_at = now().toISOString();
+      if (record.outcome === 'published') record.snapshot_id = runId;
+      try {
+        record.disk = diskOf(layout);
+      } catch {
+        // The folder is gone or cannot be read, which the run has reported.
+      }
+      write();
+    },
+  };
+}
+
+/** A record as a row of `runs`. */
+function rowOf({ error, disk, limits, settings, stages, requests, counts, drift, ...run }: RunRecord) {
+  return {
+    ...run,
+    ...limits,
+    error_code: error?.code ?? null,
+    error: error?.message ?? null,
+    drifted: drift.length,
+    counts: JSON.stringify(counts),
+    settings: JSON.stringify(settings),
+    stages: JSON.stringify(stages),
+    requests: JSON.stringify(requests),
+    used_bytes: disk?.used_bytes ?? null,
+    free_bytes: disk?.free_bytes ?? null,
+  };
+}
+
+/**
+ * Records a run that ended before it had the lake, and tells the observers. Returns the error to throw.
+ * @param run the settings that are known, which may be defaults
+ */
+export async function recordUnbegun(
+  run: Omit<RecorderOptions, 'runId' | 'token'>,
+  error: unknown,
+  observers: Observers | undefined,
+): Promise<unknown> {
+  const recorder = openRecorder({ ...run, runId: newId(run.now()) });
+  const cause = recorder.fail(error);
+  recorder.close();
+  await observers?.ended(recorder);
+  return cause;
+}
+
+const interrupted = (): LotlakeError =>
+  new LotlakeError('RUN_INTERRUPTED', 'the run was interrupted', {
+    outcome: 'interrupted',
+    hint: 'what has landed is kept; run the same command again to go on',
+  });
