@@ -1,14 +1,15 @@
 import { ConfigError } from '../src/base/config/lotlake-error.js';
 import { literal, rows } from '../src/base/duck/session.js';
 import { beside } from '../src/beyond/beside.js';
-import { stageLookups } from '../src/core/extract/stage-lookups.js';
-import { type Job, type JobOptions, runJob } from '../src/core/job/job.js';
+import { stageLookups } from '../src/core/extract/step.js';
+import { type Job, runJob } from '../src/core/job/job.js';
 import { tableRelation } from '../src/core/lake/files.js';
-import { model } from '../src/core/model/step.js';
+import { model, readModelling } from '../src/core/model/step.js';
 import { keepCurrent, publish, type RunResult } from '../src/core/publish/step.js';
+import type { ClosingRow } from '../src/core/reconcile/step.js';
 import { reconcile } from '../src/core/reconcile/step.js';
-import type { ClosingRow } from '../src/core/reconcile/system-rows.js';
 import { requests } from '../src/core/service/requests.js';
+import type { PipelineOptions } from './options.js';
 
 /** How long the service keeps an archived vehicle (service.md#lifecycle: about a month). */
 const RETENTION_DAYS = 31;
@@ -21,8 +22,9 @@ const MOST_LOOKUPS = 3;
  * first, within a budget of requests, while the service still keeps them. A vehicle that was offered again after a sale
  * is not looked up. The outcome of each lookup is recorded, so that no vehicle is looked up forever.
  */
-export function closing(options: JobOptions): Promise<RunResult> {
+export function closing(options: PipelineOptions): Promise<RunResult> {
   return runJob('closing', { beside, ...options }, async (job) => {
+    const models = await readModelling(job, options);
     const open = await findOpen(job);
     job.reporter.step('extract', `${open.length} vehicles without a trusted final price or a known lot`);
     const lookups = open.map(({ vehicle_id }) => ({
@@ -40,9 +42,9 @@ export function closing(options: JobOptions): Promise<RunResult> {
         run_id: job.runId,
       }),
     );
-    const state = await reconcile(job, passes, closings);
+    const state = await reconcile(job, passes, { ...models, closings });
     if (state === undefined) return keepCurrent(job, passes);
-    const marts = await model(job, state);
+    const marts = await model(job, state, models);
     return publish(job, state, marts);
   });
 }

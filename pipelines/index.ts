@@ -1,5 +1,5 @@
-import type { JobOptions } from '../src/core/job/job.js';
 import type { RunResult } from '../src/core/publish/step.js';
+import type { PipelineOptions } from './options.js';
 
 /** Pipelines of `lotlake run`. */
 export const pipelineNames = ['nightly', 'incremental', 'reference', 'closing', 'rebuild'] as const;
@@ -7,7 +7,7 @@ export const pipelineNames = ['nightly', 'incremental', 'reference', 'closing', 
 export type PipelineName = (typeof pipelineNames)[number];
 
 /** The pipelines. Each is imported when it runs. */
-export const pipelines: Readonly<Record<PipelineName, (options: JobOptions) => Promise<RunResult>>> = {
+export const pipelines: Readonly<Record<PipelineName, (options: PipelineOptions) => Promise<RunResult>>> = {
   nightly: async (options) => (await import('./nightly.js')).nightly(options),
   incremental: async (options) => (await import('./incremental.js')).incremental(options),
   reference: async (options) => (await import('./reference.js')).reference(options),

@@ -1,12 +1,13 @@
 import { type PipelineName, pipelines } from '../../pipelines/index.js';
+import type { PipelineOptions } from '../../pipelines/options.js';
 import { assertWritable } from '../base/config/folder.js';
-import type { JobOptions, Reporter } from '../core/job/job.js';
+import type { Reporter } from '../core/job/job.js';
 import type { RunResult } from '../core/publish/step.js';
 import { assertService } from '../core/service/client.js';
 import { type LakeSettings, settingsOf } from './settings.js';
 
 /** Options of `runPipeline`. */
-export interface RunOptions extends Pick<JobOptions, 'everything'> {
+export interface RunOptions extends Pick<PipelineOptions, 'everything'> {
   /** Gets the progress and warnings of the run. Default: none. */
   readonly reporter?: Partial<Reporter> | undefined;
   /** Ends the run at the next safe point. Landed pages are kept, and the next run goes on with them. */

@@ -5,9 +5,8 @@ import { openTemporarySession, type Session, type TemporarySession } from '../..
 import type { LandedPage } from '../../src/core/lake/passes/landed-page.js';
 import { openPass, type Pass } from '../../src/core/lake/passes/pass.js';
 import type { TableSchema } from '../../src/core/lake/schema.js';
-import { rejectsFile } from '../../src/core/lake/staged.js';
+import { RECEIPT_BITS, rejectsFile } from '../../src/core/lake/staged.js';
 import { sinksOf } from '../../src/core/land/step.js';
-import { RECEIPT_BITS } from '../../src/core/load/batch.js';
 import { LoadError, Loader } from '../../src/core/load/loader.js';
 import { pageOf } from '../land/support.js';
 import { bareDuckDb, type PlainRow, temporaryFolder } from '../pipelines/support.js';

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
 import { saveLookup } from '../../pipelines/lookup.js';
 import { nightly } from '../../pipelines/nightly.js';
+import type { PipelineOptions } from '../../pipelines/options.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import { status } from '../../src/cli/commands/status.js';
-import type { JobOptions } from '../../src/core/job/job.js';
 import { takeLock } from '../../src/core/job/lock.js';
 import { writeRun } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
@@ -52,7 +52,7 @@ afterAll(async () => {
 const modelling = healthMart();
 
 let runs = 0;
-const job = (): JobOptions => ({
+const job = (): PipelineOptions => ({
   modelling,
   config: configFor(service.url, folder.path),
   reporter: silentReporter(),

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { closing } from '../../pipelines/closing.js';
 import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
+import type { PipelineOptions } from '../../pipelines/options.js';
 import type { ConfigInput } from '../../src/base/config/config.js';
 import { run as runCommand } from '../../src/cli/commands/run.js';
-import type { JobOptions } from '../../src/core/job/job.js';
 import { readRuns, unresolvedRuns } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { readManifest } from '../../src/core/lake/manifest.js';
@@ -59,7 +59,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-type Pipeline = (options: JobOptions) => Promise<RunResult>;
+type Pipeline = (options: PipelineOptions) => Promise<RunResult>;
 
 async function run(pipeline: Pipeline, hours: number, config: ConfigInput = {}): Promise<RunResult> {
   return pipeline({
@@ -143,7 +143,7 @@ describe('a full pass', () => {
 
 describe('a closing run', () => {
   it('publishes that vehicles are gone, and nothing if none is left to look up', async () => {
-    const all = (pipeline: Pipeline) => (options: JobOptions) =>
+    const all = (pipeline: Pipeline) => (options: PipelineOptions) =>
       pipeline({ ...options, modelling: { checks: [] } });
     await run(all(nightly), 0);
     feed = records.slice(1);

@@ -5,8 +5,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, literal, type Row, rows } from '../../src/base/duck/session.js';
 import type { Column, TableSchema } from '../../src/core/lake/schema.js';
-import { REJECT_COLUMNS } from '../../src/core/lake/staged.js';
-import { RECEIPT_BITS } from '../../src/core/load/batch.js';
+import { RECEIPT_BITS, REJECT_COLUMNS } from '../../src/core/lake/staged.js';
 import { guardShrink } from '../../src/core/reconcile/merge-staged.js';
 import { applyRules, ruleOf } from '../../src/core/reconcile/rules.js';
 import {

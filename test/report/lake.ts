@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseHTML } from 'linkedom';
 import { nightly } from '../../pipelines/nightly.js';
+import type { PipelineOptions } from '../../pipelines/options.js';
 import { writeReport } from '../../src/ask/report/write-report.js';
-import type { JobOptions } from '../../src/core/job/job.js';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { configFor, lastPage, serve, silentReporter, WITHOUT_CATALOG } from '../pipelines/support.js';
 
@@ -26,8 +26,8 @@ export async function nightOf(
   output: string,
   records: readonly unknown[],
   now: Date,
-  more: Partial<JobOptions> = {},
-  settings: Partial<JobOptions['config']> = {},
+  more: Partial<PipelineOptions> = {},
+  settings: Partial<PipelineOptions['config']> = {},
 ): Promise<void> {
   const service = await serve((url) =>
     url.pathname === '/api/cars'

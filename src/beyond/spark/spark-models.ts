@@ -1,8 +1,8 @@
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { identifier } from '../../base/duck/session.js';
+import type { TestFailures } from '../../core/job/beside.js';
 import type { Column } from '../../core/lake/schema.js';
-import type { TestFailures } from '../../core/model/data-tests.js';
 import type { Model } from '../../core/model/model-files.js';
 import { type ModelNode, type ModelResult, sharedSteps } from '../../core/model/run-models.js';
 import { failuresOf, type PlannedTest } from '../../core/model/test-sql.js';

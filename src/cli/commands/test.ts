@@ -6,14 +6,10 @@ import type { Config } from '../../base/config/config.js';
 import { ConfigError } from '../../base/config/lotlake-error.js';
 import { clip, count, counted, printable } from '../../base/config/printable.js';
 import { literal, rows } from '../../base/duck/session.js';
+import type { TestFailures } from '../../core/job/beside.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import type { Manifest } from '../../core/lake/manifest.js';
-import {
-  assertTests,
-  isTestedNightly,
-  runDataTests,
-  type TestFailures,
-} from '../../core/model/data-tests.js';
+import { assertTests, isTestedNightly, runDataTests } from '../../core/model/data-tests.js';
 import { readKeptTests } from '../../core/model/failed-rows.js';
 import { type Modelling, modellingOf } from '../../core/model/own-models.js';
 import { checkTests } from '../../core/model/read-only.js';

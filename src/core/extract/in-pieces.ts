@@ -1,6 +1,6 @@
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import type { PageFacts } from '../lake/passes/landed-page.js';
-import type { PageRecords } from '../land/page.js';
+import type { PageRecords } from '../land/step.js';
 import { type Answer, readJson } from '../service/client.js';
 import type { ServiceRequest } from '../service/requests.js';
 import type { Source } from './page-sink.js';

@@ -5,7 +5,7 @@ import { SKEW } from '../service/compare-clocks.js';
 import { MOST_MINUTES } from '../service/limits.js';
 import type { StreamName } from '../service/streams.js';
 import { askTime } from './probe.js';
-import type { StreamRequest } from './step.js';
+import type { StreamRequest } from './stage.js';
 
 /** Requests totals explicitly, because account defaults differ (service.md#filters). */
 const PAGED = { simple_paginate: false } as const;

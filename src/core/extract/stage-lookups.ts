@@ -4,9 +4,8 @@ import type { LandedPage } from '../lake/passes/landed-page.js';
 import { instant } from '../lake/passes/landed-page.js';
 import type { LoadedPass } from '../lake/passes/loaded-pass.js';
 import { endPass, noteAnswer, type Pass, type PassRecord, syncPass } from '../lake/passes/pass.js';
-import { landedPages } from '../land/landed-pages.js';
-import { sinksOf } from '../land/step.js';
-import { load } from '../load/step.js';
+import { landedPages, sinksOf } from '../land/step.js';
+import { load, type PagesOf } from '../load/step.js';
 import type { Answer } from '../service/client.js';
 import { isFailure } from '../service/errors.js';
 import type { ServiceRequest } from '../service/requests.js';
@@ -51,12 +50,7 @@ export async function stageLookups(
 }
 
 /** Yields the landed answers of a pass, then each as it is landed. After the last lookup the pass is sealed. */
-async function* lookUp(
-  job: Job,
-  pass: Pass,
-  lookups: readonly Lookup[],
-  isStrict: boolean,
-): AsyncGenerator<LandedPage> {
+async function* lookUp(job: Job, pass: Pass, lookups: readonly Lookup[], isStrict: boolean): PagesOf {
   yield* landedPages(job, pass);
   const client = job.client();
   const answers = new Map(Object.entries(pass.record.answers));
@@ -112,7 +106,7 @@ async function* lookUp(
   }
   await syncPass(pass.folder);
   const end = { state: 'sealed', complete: false, reason: 'lookups', total: null } as const;
-  endPass(pass, { ...end, run_id: job.runId, sequence: job.sequence }, job.now());
+  return endPass(pass, { ...end, run_id: job.runId, sequence: job.sequence }, job.now());
 }
 
 /** Lookups that fail in turn before the run waits for the service. */

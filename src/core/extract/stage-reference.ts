@@ -3,7 +3,7 @@ import type { Job } from '../job/job.js';
 import type { LoadedPass } from '../lake/passes/loaded-pass.js';
 import { isStaged, stagedFiles } from '../lake/staged.js';
 import type { StreamName } from '../service/streams.js';
-import { stage } from './step.js';
+import { stage } from './stage.js';
 import type { List } from './walk-lists.js';
 
 /**

@@ -9,18 +9,10 @@ import { indexAbove } from '../lake/passes/fingerprints.js';
 import { landedHashes } from '../lake/passes/group.js';
 import { knownRecords, vehicleIds } from '../lake/passes/known-records.js';
 import type { LandedPage } from '../lake/passes/landed-page.js';
-import {
-  changePass,
-  endPass,
-  listPasses,
-  noteHidden,
-  type Pass,
-  readPass,
-  syncPass,
-} from '../lake/passes/pass.js';
-import type { Comparison } from '../land/fresh-records.js';
-import { landedPages, progressOf } from '../land/landed-pages.js';
-import { sinksOf } from '../land/step.js';
+import { changePass, endPass, listPasses, noteHidden, type Pass, syncPass } from '../lake/passes/pass.js';
+import type { Comparison } from '../land/step.js';
+import { landedPages, progressOf, sinksOf } from '../land/step.js';
+import type { PagesOf } from '../load/step.js';
 import { enumerations } from '../service/contract/enumerations.js';
 import { isFailure } from '../service/errors.js';
 import { requests } from '../service/requests.js';
@@ -54,39 +46,36 @@ export interface Lists {
  * Yields the pages of a pass: those that an earlier run landed, then each that the walk over its lists lands. After the last
  * page the pass is sealed. A pass that an earlier run sealed is only read.
  */
-export async function* extract(job: Job, pass: Pass, requested: Lists): AsyncGenerator<LandedPage> {
+export async function* extract(job: Job, pass: Pass, requested: Lists): PagesOf {
   yield* landedPages(job, pass);
-  if (pass.record.state === 'sealed') changePass(pass.folder, { run_id: job.runId, sequence: job.sequence });
-  else {
-    const report = progressOf(job, pass);
-    const isOneList = requested.lists.length === 1;
-    for await (const page of walkLists(job, pass, requested)) {
-      warnOfUnserved(job, pass, page);
-      warnOfOversized(job, pass, page);
-      report(page, isOneList ? page.lastPage : null);
-      yield page;
-    }
-  }
-  const { stream, complete, reason } = readPass(pass.folder).record;
+  const record =
+    pass.record.state === 'sealed'
+      ? changePass(pass.folder, { run_id: job.runId, sequence: job.sequence })
+      : yield* walkLists(job, pass, requested);
+  const { stream, complete, reason } = record;
   // If a complete full pass has no reason, what it lacks is absent. A reason names what even a complete one does not prove.
   if (reason !== null)
     job.reporter.warn(
       `the pass over ${streams[stream].path} ${complete ? 'does not prove all' : 'proves no absence'}: ${reason}`,
     );
+  return record;
 }
 
 type Walked = WalkResult & { readonly list: List };
 
 /** Walks the lists of a pass to their end, and seals it. Yields each page once it is landed. */
-async function* walkLists(
-  job: Job,
-  pass: Pass,
-  { parameters, lists }: Lists,
-): AsyncGenerator<LandedPage, void> {
+async function* walkLists(job: Job, pass: Pass, { parameters, lists }: Lists): PagesOf {
   const walked: Walked[] = [];
+  const report = progressOf(job, pass);
+  const tell = (page: LandedPage): void => {
+    warnOfUnserved(job, pass, page);
+    warnOfOversized(job, pass, page);
+    report(page, lists.length === 1 ? page.lastPage : null);
+  };
   const sinkOf = sinksOf(pass, {
     fresh: freshOf(job, pass),
     mostRecordBytes: job.config.largestRecord << 20,
+    tell,
   });
   if (lists.every((list) => list.source === undefined)) await watchSources(job, pass);
   for (const list of lists) {
@@ -102,8 +91,10 @@ async function* walkLists(
   await watchSources(job, pass, sourcesOf(walked));
   killPoint('extract.list-walked');
   await syncPass(pass.folder);
-  endPass(pass, { ...endOf(pass, walked), run_id: job.runId, sequence: job.sequence }, job.now());
+  const end = { ...endOf(pass, walked), run_id: job.runId, sequence: job.sequence };
+  const record = endPass(pass, end, job.now());
   killPoint('land.pass-sealed');
+  return record;
 }
 
 /** What landing compares the records of vehicles with, and where it writes those that the lake does not have. */

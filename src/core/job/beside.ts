@@ -1,8 +1,15 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../base/config/config.js';
 import type { BaseState } from '../lake/base.js';
-import type { TestFailures } from '../model/data-tests.js';
 import type { RunRecord } from './run-records.js';
+
+/** Result of a data test, without the failing rows. */
+export interface TestFailures {
+  readonly model: string;
+  readonly test: string;
+  readonly severity: 'error' | 'warn';
+  readonly failures: number;
+}
 
 /** What observers read about a run. */
 interface Observed {

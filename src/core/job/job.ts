@@ -15,12 +15,8 @@ import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
 import { listPasses, newId } from '../lake/passes/pass.js';
 import { readSchemas } from '../lake/rows/schemas.js';
 import type { TableSchema } from '../lake/schema.js';
-import { readModels, withFiles, withOwnSeeds } from '../model/model-files.js';
-import type { Modelling, OwnModels } from '../model/own-models.js';
-import { readOwnModels } from '../model/read-own.js';
-import { leftOutText } from '../model/run-own.js';
 import { type Client, openClient } from '../service/client.js';
-import type { Beside } from './beside.js';
+import type { Beside, Observers } from './beside.js';
 import { assertAfter, openClock, type RunClock } from './clock.js';
 import { removeLeftLookups, settlePasses } from './leftovers.js';
 import { lockLake } from './lock-lake.js';
@@ -67,20 +63,12 @@ export interface JobOptions {
   readonly after?: () => Promise<unknown>;
   /** What stands beside the run; nothing by default. */
   readonly beside?: Beside | undefined;
-  /** Models and checks to run; those of `sql` by default. */
-  readonly modelling?: Partial<Modelling>;
-  /** `reference`: walk into catalog entries without a vehicle in the feed, too. Default false. */
-  readonly everything?: boolean | undefined;
 }
 
 /** A running pipeline: its settings, its folders, its database, and what it tells. Steps take it and do not change it. */
-export interface Job extends JobOptions {
+export interface Job extends Pick<JobOptions, 'config' | 'reporter' | 'beside'> {
   /** Aborted if the run is interrupted or loses its lock. */
   readonly signal: AbortSignal;
-  /** Includes the models that the run computes, with the seeds of the user. */
-  readonly modelling: Partial<Modelling>;
-  /** The models and checks of the user, which run after these. */
-  readonly own: OwnModels;
   readonly pipeline: string;
   readonly runId: string;
   /** Place of the run in the order of the lake; that of its snapshot and of the passes that it uses. */
@@ -112,20 +100,46 @@ export interface Job extends JobOptions {
 
 /**
  * Runs a pipeline under the lock of its output folder and always cleans up after it. Throws LAKE_LOCKED, LAKE_OVERTAKEN,
- * LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY, RUN_CLOCK, ConfigError for own seeds and examples, and the errors of the stages.
+ * LAKE_DISK_FULL, LAKE_OUT_OF_MEMORY, RUN_CLOCK, and the errors of the stages.
  */
 export async function runJob<T extends { readonly published: boolean }>(
   pipeline: string,
   options: JobOptions,
   work: (job: Job) => Promise<T>,
 ): Promise<T> {
-  const { modelling, config } = options;
+  const observers = await options.beside?.observe(options);
+  const run = await lockedRun(pipeline, options, observers);
+  const { recorder, lock } = run;
+  try {
+    return await inScratch(run, () =>
+      recorded(run, () => {
+        observers?.begun(recorder);
+        return withSession(run, (session) => withClient(run, session, work));
+      }),
+    );
+  } finally {
+    // The scratch space is free again, so the record fits on a disk that was full.
+    recorder.close();
+    lock.release();
+    const error = recorder.record.exit_code === 0 ? await options.after?.() : undefined;
+    if (error !== undefined) {
+      recorder.fail(error);
+      recorder.close();
+    }
+    await observers?.ended(recorder);
+  }
+}
+
+/** A run that holds its lake. */
+type Run = Awaited<ReturnType<typeof lockedRun>>;
+
+/** Takes the lake and opens the record of the run. A run that cannot take it is recorded, too. */
+async function lockedRun(pipeline: string, options: JobOptions, observers: Observers | undefined) {
+  const { config } = options;
   const clock = openClock(options.now ?? (() => new Date()), config);
   const { now } = clock;
   const layout = layoutOf(config.output);
-  const observers = await options.beside?.observe(options);
   const lost = new AbortController();
-  const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
   const lock = await lockLake(layout, {
     pipeline,
     now: new Date(),
@@ -137,126 +151,155 @@ export async function runJob<T extends { readonly published: boolean }>(
     throw await recordUnbegun({ ...options, now, pipeline }, error, observers);
   });
   killPoint('job.locked');
-  const began = currentSnapshot(layout);
   const runId = newId(now());
-  const sequence = nextSequence(layout);
   const recorder = openRecorder({ ...options, now, pipeline, runId, token: lock.token, lakeId: lock.lakeId });
   clock.whenKnown((_, late) => recorder.shift(late));
-  const folder = join(layout.work, runId);
-  const target = join(layout.snapshots, runId);
-  let session: Session | undefined;
-  let client: Client | undefined;
+  return {
+    options,
+    pipeline,
+    runId,
+    sequence: nextSequence(layout),
+    layout,
+    clock,
+    lock,
+    lost: lost.signal,
+    signal: options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]),
+    recorder,
+    began: currentSnapshot(layout),
+    work: join(layout.work, runId),
+    target: join(layout.snapshots, runId),
+  };
+}
+
+/** Runs work, and removes the scratch folder. */
+async function inScratch<T>({ lock, layout, work: folder }: Run, work: () => Promise<T>): Promise<T> {
   try {
-    observers?.begun(recorder);
-    assertMemory(config.memory);
-    assertSpace(config.output, freeBytes(layout), LEAST_FREE);
-    const models = withFiles(
-      withOwnSeeds(modelling?.models ?? readModels(), config.seeds),
-      config.asFiles ?? [],
-    );
-    remove(layout.work);
-    makeFolder(folder);
-    const { memory, threads = THREADS } = config;
-    session = await openSession({ memory, threads, temp: join(folder, 'spill') });
-    session.interruptOn(signal);
-    const own = await readOwnModels(session.connection, config);
-    const schemas = await readSchemas(session);
-    const reporter = {
-      ...options.reporter,
-      // An interrupted run ends at its next step.
-      step: (...given: Parameters<Reporter['step']>) => {
-        signal.throwIfAborted();
-        options.reporter.step(...given);
-        recorder.step(...given);
-      },
-      progress: (...given: Parameters<Reporter['progress']>) => {
-        options.reporter.progress(...given);
-        const [, pages, , records, bytes] = given;
-        recorder.progress({ pages, records, bytes });
-      },
-      warn: (given: string) => {
-        const message = redacted(given);
-        recorder.warned(message);
-        options.reporter.warn(message);
-      },
-    };
-    for (const left of own.leftOut) reporter.warn(leftOutText(left));
-    const base = baseOf(pipeline, layout, reporter);
-    if (base !== undefined && !config.allowSkew)
-      clock.whenKnown(() => assertAfter(base.manifest.created_at, now()));
-    settlePasses(layout, base);
-    removeLeftLookups(layout);
-    const result = await work({
-      ...options,
-      signal,
-      modelling: { ...modelling, models },
-      own,
-      reporter,
-      pipeline,
-      runId,
-      sequence,
-      get startedAt() {
-        return new Date(recorder.record.started_at);
-      },
-      layout,
-      session,
-      schemas,
-      work: folder,
-      stage: join(folder, 'stage'),
-      target,
-      base,
-      recorded: recordedIds(layout, base),
-      assertOurs: () => {
-        if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
-      },
-      recorder,
-      clock,
-      now,
-      client: () => {
-        if (client === undefined) assertOrigin({ base, layout, config });
-        if (client === undefined) options.reporter.step('service', String(config.baseUrl));
-        client ??= openClient(config, {
-          onAnswer: (status, headers) => {
-            recorder.answered(status);
-            if (headers !== undefined) clock.hear(headers, reporter.warn);
-          },
-          onRetry: (error, attempt, wait) => {
-            recorder.retried();
-            reporter.warn(
-              `attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`,
-            );
-          },
-        });
-        return client;
-      },
-    });
+    return await work();
+  } finally {
+    // If another run holds the lake now, the shared scratch folder belongs to it. An interrupted statement may still
+    // write here for a moment.
+    remove(lock.isHeld() ? layout.work : folder);
+  }
+}
+
+/** Runs work, and records how it ended. Removes a snapshot that was not published. */
+async function recorded<T extends { readonly published: boolean }>(
+  { recorder, lost, layout, target }: Run,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    const result = await work();
     recorder.succeed(result.published);
     return result;
   } catch (error) {
-    const cause = recorder.fail(lost.signal.aborted ? lost.signal.reason : error);
-    // An unpublished snapshot is removed.
+    const cause = recorder.fail(lost.aborted ? lost.reason : error);
     if (currentSnapshot(layout) !== target) remove(target);
     throw cause;
+  }
+}
+
+/** Runs work with the database of the run, in a new scratch folder. */
+async function withSession<T>(run: Run, work: (session: Session) => Promise<T>): Promise<T> {
+  const { layout, options, signal } = run;
+  const { output, memory, threads = THREADS } = options.config;
+  assertMemory(memory);
+  assertSpace(output, freeBytes(layout), LEAST_FREE);
+  remove(layout.work);
+  makeFolder(run.work);
+  const session = await openSession({ memory, threads, temp: join(run.work, 'spill') });
+  try {
+    session.interruptOn(signal);
+    return await work(session);
+  } finally {
+    session.close();
+  }
+}
+
+/** Runs the pipeline, with a client of the service if it asks for one. */
+async function withClient<T>(run: Run, session: Session, work: (job: Job) => Promise<T>): Promise<T> {
+  let client: Client | undefined;
+  try {
+    const job = await jobOf(run, session, () => {
+      client ??= clientOf(run, job);
+      return client;
+    });
+    return await work(job);
   } finally {
     // Not awaited, because a client that hangs must not keep the lock.
     void client?.close().catch(() => undefined);
-    session?.close();
-    try {
-      // If another run holds the lake now, the shared scratch folder belongs to it. An interrupted statement may still
-      // write here for a moment.
-      remove(lock.isHeld() ? layout.work : folder);
-    } finally {
-      // The scratch space is free again, so the record fits on a disk that was full.
-      recorder.close();
-      lock.release();
-      const error = recorder.record.exit_code === 0 ? await options.after?.() : undefined;
-      if (error !== undefined) {
-        recorder.fail(error);
-        recorder.close();
-      }
-      await observers?.ended(recorder);
-    }
   }
+}
+
+/** What the steps of a run get. Settles what earlier runs left. */
+async function jobOf(run: Run, session: Session, client: () => Client): Promise<Job> {
+  const { pipeline, layout, clock, recorder, lock, began, options } = run;
+  const { now } = clock;
+  const reporter = recording(run);
+  const schemas = await readSchemas(session);
+  const base = baseOf(pipeline, layout, reporter);
+  if (base !== undefined && !options.config.allowSkew)
+    clock.whenKnown(() => assertAfter(base.manifest.created_at, now()));
+  settlePasses(layout, base);
+  removeLeftLookups(layout);
+  return {
+    ...run,
+    config: options.config,
+    beside: options.beside,
+    reporter,
+    get startedAt() {
+      return new Date(recorder.record.started_at);
+    },
+    session,
+    schemas,
+    stage: join(run.work, 'stage'),
+    base,
+    recorded: recordedIds(layout, base),
+    assertOurs: () => {
+      if (!lock.isHeld() || currentSnapshot(layout) !== began) throw overtaken(layout);
+    },
+    now,
+    client,
+  };
+}
+
+/** A reporter whose steps, progress and warnings the record of the run gets, too. */
+function recording({ options: { reporter }, signal, recorder }: Run): Reporter {
+  return {
+    ...reporter,
+    // An interrupted run ends at its next step.
+    step: (...given) => {
+      signal.throwIfAborted();
+      reporter.step(...given);
+      recorder.step(...given);
+    },
+    progress: (...given) => {
+      reporter.progress(...given);
+      const [, pages, , records, bytes] = given;
+      recorder.progress({ pages, records, bytes });
+    },
+    warn: (given) => {
+      const message = redacted(given);
+      recorder.warned(message);
+      reporter.warn(message);
+    },
+  };
+}
+
+/** Opens the client of the service. Its answers tell the time, and the record counts them. */
+function clientOf({ options, recorder, clock }: Run, job: Job): Client {
+  const { config, reporter } = job;
+  assertOrigin(job);
+  options.reporter.step('service', String(config.baseUrl));
+  return openClient(config, {
+    onAnswer: (status, headers) => {
+      recorder.answered(status);
+      if (headers !== undefined) clock.hear(headers, reporter.warn);
+    },
+    onRetry: (error, attempt, wait) => {
+      recorder.retried();
+      reporter.warn(`attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`);
+    },
+  });
 }
 
 /** The snapshot that a run builds on. A rebuild needs none, since it repairs a lake with damaged snapshots. */

@@ -7,9 +7,8 @@ import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
 import { currentId, layoutOf } from '../lake/layout.js';
 import type { LoadedPass } from '../lake/passes/loaded-pass.js';
 import { leftOutOf, newId } from '../lake/passes/pass.js';
-import type { TestFailures } from '../model/data-tests.js';
-import { storedBefore, type TableChange } from '../reconcile/merge-staged.js';
-import type { Observers } from './beside.js';
+import { storedBefore, type TableCounts } from '../lake/row-counts.js';
+import type { Observers, TestFailures } from './beside.js';
 import { describeError } from './describe-error.js';
 import {
   diskOf,
@@ -65,7 +64,7 @@ export interface Recorder {
   /** Adds a pass whose records are staged. */
   loaded(pass: LoadedPass): void;
   /** Adds what the run did to the tables, and which runs before it failed. */
-  merged(counts: Readonly<Record<string, TableChange>>): void;
+  merged(counts: Readonly<Record<string, TableCounts>>): void;
   /** Adds the results of the data tests. */
   tested(tests: readonly TestFailures[]): void;
   /**
@@ -85,19 +84,97 @@ export interface Recorder {
 }
 
 /** Opens the record of a run. With the lock, it also closes the records of runs that were killed. */
-export function openRecorder({
-  config,
-  settings = [],
-  reporter,
-  token,
-  lakeId,
-  ...run
-}: RecorderOptions): Recorder {
-  const { runId, pipeline, now, signal } = run;
+export function openRecorder(options: RecorderOptions): Recorder {
+  const { config, reporter, token, signal, now, pipeline, runId } = options;
   const layout = layoutOf(config.output);
+  const orWarn = warningOnce(reporter);
+  const before = orWarn(() => readRuns(layout)) ?? [];
+  const killed = token === undefined ? [] : (orWarn(() => settleKilled(layout, before)) ?? []);
+  const record = newRecord(options, before);
+  let written = Number.NEGATIVE_INFINITY;
+  const write = (): void => {
+    written = performance.now();
+    record.updated_at = now().toISOString();
+    orWarn(() => writeRun(layout, record));
+  };
+  const progress = (counts: Readonly<Record<string, number>>): void => {
+    Object.assign(record.stages.at(-1)?.counts ?? {}, counts);
+    if (performance.now() - written > INTERVAL) write();
+  };
+  if (token !== undefined) write();
+  const tests: TestFailures[] = [];
+  return {
+    record,
+    before,
+    killed,
+    tests,
+    step(name, detail = null) {
+      endStage(record, now());
+      record.stages.push({ name, detail, started_at: now().toISOString(), ended_at: null, counts: {} });
+      write();
+    },
+    progress,
+    shift(late) {
+      if (late === 0) return;
+      shiftTimes(record, late);
+      write();
+    },
+    answered(status) {
+      record.requests[status] = (record.requests[status] ?? 0) + 1;
+    },
+    retried() {
+      record.retries++;
+    },
+    warned(message) {
+      record.warnings.push(message);
+    },
+    loaded: (pass) => progress(countPass(record, pass)),
+    merged: (counts) => {
+      noteFailing(record, before);
+      progress(countRows(record, counts));
+    },
+    tested(results) {
+      tests.push(...results);
+      record.tests = countTests(results);
+    },
+    rows(since) {
+      const ended_at = now().toISOString();
+      const own = { ...record, outcome: 'published', exit_code: 0, snapshot_id: runId, ended_at } as const;
+      const first = before.find(({ run_id }) => run_id === since)?.attempt ?? 0;
+      const earlier = pipeline === 'rebuild' ? before : before.filter(({ attempt }) => attempt >= first);
+      return [...earlier, own].map(rowOf);
+    },
+    succeed(isPublished) {
+      record.outcome = isPublished ? 'published' : 'nothing_new';
+      record.exit_code = 0;
+    },
+    fail(error) {
+      const cause = diskFullError(error, config.output) ?? outOfMemoryError(error, config.memory) ?? error;
+      const described = signal?.aborted === true ? interrupted() : describeError(cause);
+      const { code, stage, message, hint, outcome } = described;
+      record.error = { code, stage, message, hint: hint ?? null };
+      record.outcome = currentId(layout) === runId ? 'published' : outcome;
+      record.exit_code = exitCodes[outcome];
+      return cause;
+    },
+    close() {
+      endStage(record, now());
+      record.ended_at = now().toISOString();
+      if (record.outcome === 'published') record.snapshot_id = runId;
+      try {
+        record.disk = diskOf(layout);
+      } catch {
+        // The folder is gone or cannot be read, which the run has reported.
+      }
+      write();
+    },
+  };
+}
+
+/** Reads or writes records. The first error is a warning; the run goes on. */
+function warningOnce(reporter: RecorderOptions['reporter']) {
   let isLost = false;
-  /** Reads or writes records. The first error is a warning; the run goes on. */
-  const orWarn = <T>(work: () => T): T | undefined => {
+  return <T>(work: () => T): T | undefined => {
     try {
       return work();
     } catch (error) {
@@ -107,10 +184,15 @@ export function openRecorder({
       return undefined;
     }
   };
-  const before = orWarn(() => readRuns(layout)) ?? [];
-  const killed = token === undefined ? [] : (orWarn(() => settleKilled(layout, before)) ?? []);
+}
+
+/** The record of a run at its begin. */
+function newRecord(
+  { config, settings = [], pipeline, runId, now, token, lakeId }: RecorderOptions,
+  before: readonly RunRecord[],
+): RunRecord {
   const began = now().toISOString();
-  const record: RunRecord = {
+  return {
     run_id: runId,
     attempt: 1 + (before.at(-1)?.attempt ?? 0),
     pipeline,
@@ -147,123 +229,73 @@ export function openRecorder({
     failing: [],
     disk: null,
   };
-  let written = Number.NEGATIVE_INFINITY;
-  const write = (): void => {
-    written = performance.now();
-    record.updated_at = now().toISOString();
-    orWarn(() => writeRun(layout, record));
-  };
-  const endStage = (): void => {
-    const stage = record.stages.at(-1);
-    if (stage !== undefined) stage.ended_at ??= now().toISOString();
-  };
-  const progress = (counts: Readonly<Record<string, number>>): void => {
-    Object.assign(record.stages.at(-1)?.counts ?? {}, counts);
-    if (performance.now() - written > INTERVAL) write();
-  };
-  if (token !== undefined) write();
-  const tests: TestFailures[] = [];
+}
+
+function endStage({ stages }: RunRecord, now: Date): void {
+  const stage = stages.at(-1);
+  if (stage !== undefined) stage.ended_at ??= now.toISOString();
+}
+
+/** Corrects the times of a record, which are `late` milliseconds too late. */
+function shiftTimes(record: RunRecord, late: number): void {
+  const corrected = (time: string): string => new Date(Date.parse(time) - late).toISOString();
+  record.started_at = corrected(record.started_at);
+  for (const stage of record.stages) {
+    stage.started_at = corrected(stage.started_at);
+    if (stage.ended_at !== null) stage.ended_at = corrected(stage.ended_at);
+  }
+}
+
+/** Adds a pass to a record. Returns what the stage counts of it. */
+function countPass(record: RunRecord, pass: LoadedPass): Readonly<Record<string, number>> {
+  record.records += pass.record.records;
+  record.loaded += pass.loaded;
+  record.rejected += pass.rejected;
+  record.rejected_values += pass.rejectedValues;
+  record.drift.push(...pass.drift.map(({ stream, path, since }) => ({ stream, path, since })));
+  if (pass.record.form === null) return {};
+  const leftOut = leftOutOf(pass.record);
+  return { landed: pass.record.records - leftOut, left_out: leftOut };
+}
+
+/** Adds what a run did to the tables. Returns the sums, for the stage. */
+function countRows(
+  record: RunRecord,
+  counts: Readonly<Record<string, TableCounts>>,
+): Readonly<Record<string, number>> {
+  record.counts = Object.fromEntries(
+    Object.entries(counts).map(([table, { inserted, updated, unchanged, gone }]) => [
+      table,
+      { inserted, updated, unchanged, gone },
+    ]),
+  );
+  const all = Object.values(counts);
   return {
-    record,
-    before,
-    killed,
-    tests,
-    step(name, detail = null) {
-      endStage();
-      record.stages.push({ name, detail, started_at: now().toISOString(), ended_at: null, counts: {} });
-      write();
-    },
-    progress,
-    shift(late) {
-      if (late === 0) return;
-      const corrected = (time: string): string => new Date(Date.parse(time) - late).toISOString();
-      record.started_at = corrected(record.started_at);
-      for (const stage of record.stages) {
-        stage.started_at = corrected(stage.started_at);
-        if (stage.ended_at !== null) stage.ended_at = corrected(stage.ended_at);
-      }
-      write();
-    },
-    answered(status) {
-      record.requests[status] = (record.requests[status] ?? 0) + 1;
-    },
-    retried() {
-      record.retries++;
-    },
-    warned(message) {
-      record.warnings.push(message);
-    },
-    loaded(pass) {
-      record.records += pass.record.records;
-      if (pass.record.form !== null) {
-        const leftOut = leftOutOf(pass.record);
-        progress({ landed: pass.record.records - leftOut, left_out: leftOut });
-      }
-      record.loaded += pass.loaded;
-      record.rejected += pass.rejected;
-      record.rejected_values += pass.rejectedValues;
-      record.drift.push(...pass.drift.map(({ stream, path, since }) => ({ stream, path, since })));
-    },
-    merged(counts) {
-      const numbers = Object.entries(counts).map(
-        ([table, { inserted, updated, unchanged, gone }]) =>
-          [table, { inserted, updated, unchanged, gone }] as const,
-      );
-      record.counts = Object.fromEntries(numbers);
-      const sum = (member: 'inserted' | 'updated' | 'gone') => sumOf(numbers, ([, change]) => change[member]);
-      const all = Object.values(counts);
-      progress({
-        ...{ inserted: sum('inserted'), updated: sum('updated'), gone: sum('gone') },
-        ...{ compared: sumOf(all, ({ compared }) => compared), stored: sumOf(all, storedBefore) },
-      });
-      const failing = unresolvedRuns(before);
-      const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
-      record.held = failing
-        .filter(({ outcome, attempt }) => outcome === 'held' && attempt > published)
-        .map(reasonOf);
-      record.failing = failing
-        .filter((other) => !standsFor(pipeline, other.pipeline))
-        .map((other) => `${other.pipeline} of ${other.started_at}: ${reasonOf(other)}`);
-    },
-    tested(results) {
-      tests.push(...results);
-      const failed = results.filter(({ failures }) => failures > 0);
-      record.tests = {
-        passed: results.length - failed.length,
-        failed: failed.map(({ model, test, failures }) => `${model} ${test}: ${failures}`),
-      };
-    },
-    rows(since) {
-      const ended_at = now().toISOString();
-      const own = { ...record, outcome: 'published', exit_code: 0, snapshot_id: runId, ended_at } as const;
-      const first = before.find(({ run_id }) => run_id === since)?.attempt ?? 0;
-      const earlier = pipeline === 'rebuild' ? before : before.filter(({ attempt }) => attempt >= first);
-      return [...earlier, own].map(rowOf);
-    },
-    succeed(isPublished) {
-      record.outcome = isPublished ? 'published' : 'nothing_new';
-      record.exit_code = 0;
-    },
-    fail(error) {
-      const cause = diskFullError(error, config.output) ?? outOfMemoryError(error, config.memory) ?? error;
-      const described = signal?.aborted === true ? interrupted() : describeError(cause);
-      const { code, stage, message, hint, outcome } = described;
-      record.error = { code, stage, message, hint: hint ?? null };
-      record.outcome = currentId(layout) === runId ? 'published' : outcome;
-      record.exit_code = exitCodes[outcome];
-      return cause;
-    },
-    close() {
-      endStage();
-      record.ended_at = now().toISOString();
-      if (record.outcome === 'published') record.snapshot_id = runId;
-      try {
-        record.disk = diskOf(layout);
-      } catch {
-        // The folder is gone or cannot be read, which the run has reported.
-      }
-      write();
-    },
+    inserted: sumOf(all, ({ inserted }) => inserted),
+    updated: sumOf(all, ({ updated }) => updated),
+    gone: sumOf(all, ({ gone }) => gone),
+    compared: sumOf(all, ({ compared }) => compared),
+    stored: sumOf(all, storedBefore),
+  };
+}
+
+/** Notes which runs before failed and were not made good. */
+function noteFailing(record: RunRecord, before: readonly RunRecord[]): void {
+  const failing = unresolvedRuns(before);
+  const published = before.findLast(({ outcome }) => outcome === 'published')?.attempt ?? 0;
+  record.held = failing
+    .filter(({ outcome, attempt }) => outcome === 'held' && attempt > published)
+    .map(reasonOf);
+  record.failing = failing
+    .filter((other) => !standsFor(record.pipeline, other.pipeline))
+    .map((other) => `${other.pipeline} of ${other.started_at}: ${reasonOf(other)}`);
+}
+
+function countTests(results: readonly TestFailures[]): RunRecord['tests'] {
+  const failed = results.filter(({ failures }) => failures > 0);
+  return {
+    passed: results.length - failed.length,
+    failed: failed.map(({ model, test, failures }) => `${model} ${test}: ${failures}`),
   };
 }
 

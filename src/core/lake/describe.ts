@@ -3,7 +3,6 @@ import { byName } from '../../base/config/json.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { version } from '../../base/config/package-root.js';
 import { identifier } from '../../base/duck/session.js';
-import type { ModelResult } from '../model/run-models.js';
 import type { BaseState } from './base.js';
 import { foldersBelow, syncFiles, syncFolders } from './disk.js';
 import { absentIn, giveIds, type IdRecords, recordIn, type WantedColumn } from './field-ids.js';
@@ -23,10 +22,15 @@ export const publishFailed = (
     hint: `the last snapshot stays current; ${advice}`,
   });
 
-type MartFacts = Pick<ModelResult, 'name' | 'key' | 'view'> & {
+/** A mart before its files are described. */
+interface MartFacts {
+  readonly name: string;
+  readonly key: readonly string[];
+  /** What a view is; undefined if the mart is a file. */
+  readonly view?: Omit<ManifestView, 'columns'>;
   /** Earlier names of columns by their names. */
   readonly was?: Readonly<Record<string, string | undefined>>;
-};
+}
 
 /** The part of a manifest that follows from the files of a snapshot. */
 export type DescribedSnapshot = Pick<

@@ -50,3 +50,9 @@ export function rejectsRelation(stage: string, mostRecordBytes: number): string 
   const longest = Math.max(1 << 20, Math.min(Math.max(...sizes), 4 * mostRecordBytes));
   return `read_json(${literal(join(folder, '*.ndjson'))}, format = 'newline_delimited', hive_partitioning = false, maximum_object_size = ${longest}, columns = {${columns.join(', ')}})`;
 }
+
+/**
+ * A receipt, `_seq`, numbers the records in the order in which they came: the receipt of the page, then, in the lower bits, the
+ * place of the record among those of its batch.
+ */
+export const RECEIPT_BITS = 32;

@@ -10,6 +10,8 @@ import { type Comparison, FreshLines } from './fresh-records.js';
 import { factsOf, landPage, type PageRecords, readPage } from './page.js';
 
 interface SinkOptions {
+  /** Gets each page once it is landed. */
+  readonly tell?: (page: LandedPage) => void;
   /** Compares the records of vehicles, and writes those that the lake does not have to a folder of the run as well. */
   readonly fresh?: (Comparison & { readonly folder: string }) | undefined;
   /** Bytes of the largest record that is kept whole; by default 4 MiB. */
@@ -29,7 +31,7 @@ function createSink(
   pass: Pass,
   list: string,
   next: () => number,
-  { fresh, mostRecordBytes }: SinkOptions,
+  { fresh, mostRecordBytes, tell }: SinkOptions,
 ): PageSink<LandedPage> {
   const { contract, ascending } = streams[pass.record.stream];
   const landed = pass.pages.filter((page) => page.list === list);
@@ -77,6 +79,7 @@ function createSink(
       };
       recordPage(pass.folder, page);
       killPoint('land.page-recorded');
+      tell?.(page);
       return {
         ...page,
         // For an ascending list, the first and last id show whether a page has new records.
@@ -96,3 +99,7 @@ export interface PageSink<P extends PageFacts> {
   /** Reads the whole answer and keeps nothing of it. */
   readonly read: (answer: Answer) => Promise<PageRecords>;
 }
+
+export type { Comparison } from './fresh-records.js';
+export { landedPages, progressOf } from './landed-pages.js';
+export type { PageRecords } from './page.js';

@@ -6,16 +6,11 @@ import type { LandedPage } from '../lake/passes/landed-page.js';
 import { BATCH, planViews } from '../lake/rows/batch-views.js';
 import { createViews, type StagedTable, selectSql, stagedTables } from '../lake/rows/schemas.js';
 import { columnTypes, type LearnedPaths } from '../lake/rows/types.js';
+import { RECEIPT_BITS } from '../lake/staged.js';
 import type { Stream } from '../service/streams.js';
 
 /** A file of newline-delimited records, with the order of receipt and the list of their page. */
 export type BatchFile = Pick<LandedPage, 'seq' | 'list'> & { readonly path: string };
-
-/**
- * A receipt, `_seq`, numbers the records in the order in which they came: the receipt of the page, then, in the lower bits, the
- * place of the record among those of its batch.
- */
-export const RECEIPT_BITS = 32;
 
 /** Records to be loaded together. */
 export interface Batch {

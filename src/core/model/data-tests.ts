@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { poolOf, settled } from '../../base/duck/pool.js';
 import { type Row, row, rows, type Session, scalar } from '../../base/duck/session.js';
+import type { TestFailures } from '../job/beside.js';
 import { readChecks } from './checks.js';
 import { type Model, modelFailed, readModels } from './model-files.js';
 import type { Modelling } from './own-models.js';
@@ -17,9 +18,6 @@ export interface TestResult extends PlannedTest {
   /** The first failing rows, at most 5. */
   readonly sample: readonly Row[];
 }
-
-/** Result of a data test, without the failing rows. */
-export type TestFailures = Pick<TestResult, 'model' | 'test' | 'severity' | 'failures'>;
 
 /**
  * Whether every run tests a model. A view is tested when that is asked (`lotlake test --model`), since it is computed then;

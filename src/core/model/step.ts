@@ -14,7 +14,7 @@ import { assertTests, isTestedNightly, runDataTests, type TestResult } from './d
 import { dictionary } from './dictionary.js';
 import { keepFailedRows } from './failed-rows.js';
 import { earlierNames } from './mart-files.js';
-import { readModels } from './model-files.js';
+import type { RunModelling } from './modelling.js';
 import { type ModelResult, runModels } from './run-models.js';
 import { runOwnModels } from './run-own.js';
 import { commentViews, inWarehouse } from './warehouse.js';
@@ -25,6 +25,8 @@ export interface Marts {
   readonly tests: readonly TestResult[];
   /** The models and checks of the user. */
   readonly own: Manifest['own'];
+  /** Fingerprint of everything that decides the tables and marts, except the records. */
+  readonly recipe: string;
   /** All tables, marts and files of the snapshot. */
   readonly described: DescribedSnapshot;
   /** Paths that are synced to disk: those of the tables. */
@@ -34,7 +36,7 @@ export interface Marts {
 /**
  * Computes and tests the marts of a state. Throws MODEL_FAILED, and MODEL_TESTS if a data test of severity `error` fails.
  */
-export async function model(job: Job, { folder, base }: State): Promise<Marts> {
+export async function model(job: Job, { folder, base }: State, models: RunModelling): Promise<Marts> {
   job.reporter.step('model', 'marts and data tests');
   killPoint('model.begun');
   const published = currentSnapshot(job.layout);
@@ -42,10 +44,10 @@ export async function model(job: Job, { folder, base }: State): Promise<Marts> {
   // The tables are final, so they are synced while the models compute.
   const syncing = syncSnapshot(folder, published);
   syncing.catch(() => undefined);
-  const marts = await job.session.whileWriting(() => modelAndTest(job, folder, base));
-  const { models, tests } = marts;
+  const marts = await job.session.whileWriting(() => modelAndTest(job, models, folder, base));
+  const { tests } = marts;
   job.recorder.tested(tests);
-  job.recorder.progress({ marts: models.length, rows: sumOf(models, ({ rows }) => rows) });
+  job.recorder.progress({ marts: marts.models.length, rows: sumOf(marts.models, ({ rows }) => rows) });
   assertTests(
     tests,
     'nothing was published and the last snapshot stays current; lotlake test --kept --show shows the rows',
@@ -60,15 +62,20 @@ export async function model(job: Job, { folder, base }: State): Promise<Marts> {
 }
 
 /** Writes the marts into a snapshot, tests them, and keeps the rows that failed. */
-function modelAndTest(job: Job, folder: string, base: BaseState | undefined): Promise<Omit<Marts, 'synced'>> {
-  const { session, config, schemas, modelling, own, runId, pipeline, startedAt, layout, reporter, recorded } =
-    job;
+function modelAndTest(
+  job: Job,
+  modelling: RunModelling,
+  folder: string,
+  base: BaseState | undefined,
+): Promise<Omit<Marts, 'synced'>> {
+  const { session, config, schemas, runId, pipeline, startedAt, layout, reporter, recorded } = job;
+  const { checks, own, recipe } = modelling;
   const { connection, alone } = session;
   return inWarehouse(session, folder, async (second) => {
     const beside = [second];
     const snapshot = { id: runId, recorded };
     const options = { target: folder, snapshot, alone, onModel: reporter.part };
-    const models = await runModels(connection, { ...options, ...modelling, beside });
+    const models = await runModels(connection, { ...options, models: modelling.models, beside });
     reporter.part?.('data tests', models.length, models.length);
     const owned = await runOwnModels(connection, own, {
       ...options,
@@ -77,7 +84,7 @@ function modelAndTest(job: Job, folder: string, base: BaseState | undefined): Pr
       warn: reporter.warn,
     });
     const all = [...models, ...owned.models];
-    const computed = [...(modelling.models ?? readModels()), ...own.models];
+    const computed = [...modelling.models, ...own.models];
     const was = new Map(computed.map((one) => [one.name, earlierNames(one)]));
     const marts = all.map((mart) => ({ ...mart, was: was.get(mart.name) ?? {} }));
     const described = await describeSnapshot(connection, folder, schemas, marts, { recorded, base });
@@ -85,10 +92,13 @@ function modelAndTest(job: Job, folder: string, base: BaseState | undefined): Pr
     // The database of the snapshot describes its tables and columns.
     const entries = dictionary({ ...described, own: owned.own }).filter(({ name }) => name in stored);
     await commentViews(connection, entries);
-    const tested = { ...modelling, models: (modelling.models ?? readModels()).filter(isTestedNightly) };
+    const tested = { checks, models: modelling.models.filter(isTestedNightly) };
     const results = await runDataTests(connection, tested, beside, alone);
     const run = { run_id: runId, pipeline, started_at: startedAt.toISOString() };
     await keepFailedRows(connection, [...results, ...owned.failed], run, layout.failedTests);
-    return { models: all, tests: [...results, ...owned.tests], own: owned.own, described };
+    return { models: all, tests: [...results, ...owned.tests], own: owned.own, recipe, described };
   });
 }
+
+export { type ModelOptions, readModelling } from './modelling.js';
+export { modellingOf } from './own-models.js';

@@ -3,8 +3,8 @@ import { sumOf } from '../../base/config/printable.js';
 import type { Job } from '../job/job.js';
 import type { Manifest } from '../lake/manifest.js';
 import type { LoadedPass } from '../lake/passes/loaded-pass.js';
+import { storedBefore, type TableChange } from '../lake/row-counts.js';
 import { lakeTables } from '../lake/tables.js';
-import { storedBefore, type TableChange } from '../reconcile/merge-staged.js';
 
 /** Numbers of records of a stream. */
 interface StreamAccount {

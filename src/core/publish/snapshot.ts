@@ -8,7 +8,7 @@ import { publishFailed } from '../lake/describe.js';
 import type { Layout } from '../lake/layout.js';
 import { addChecksums, linkUnchanged } from '../lake/linked-files.js';
 import { type Manifest, readManifest, writeManifest } from '../lake/manifest.js';
-import { modellingOf } from '../model/own-models.js';
+import { modellingOf } from '../model/step.js';
 
 /**
  * Links the files that are as before, adds the checksums of all files to the manifest of a snapshot, writes it, and reads it

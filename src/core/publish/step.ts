@@ -15,7 +15,6 @@ import type { DatedDrift, LoadedPass } from '../lake/passes/loaded-pass.js';
 import { changePass } from '../lake/passes/pass.js';
 import { findPublished } from '../lake/snapshots.js';
 import type { Marts } from '../model/step.js';
-import { recipeOf } from '../reconcile/nothing-new.js';
 import { abandonHeld, type State } from '../reconcile/step.js';
 import { type Balance, balance } from './balance.js';
 import { sealSnapshot, switchCurrent } from './snapshot.js';
@@ -60,7 +59,7 @@ const resultOf = ({ runId, recorder, now, startedAt }: Job, made: Made): RunResu
  */
 export async function publish(job: Job, state: State, marts: Marts): Promise<RunResult> {
   const { passes, counts, folder } = state;
-  const { models, tests, own, described } = marts;
+  const { models, tests, own, recipe, described } = marts;
   job.reporter.step('publish', job.runId);
   const published = currentSnapshot(job.layout);
   const manifest = {
@@ -73,7 +72,7 @@ export async function publish(job: Job, state: State, marts: Marts): Promise<Run
     last_pass_at: state.times,
     pass_ids: passes.map(({ record: pass }) => pass.pass_id),
     fingerprints: state.fingerprints,
-    recipe: recipeOf(job),
+    recipe,
     own,
     ...described,
   };

@@ -1,165 +1,75 @@
-import { basename, join } from 'node:path';
-import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { join } from 'node:path';
 import { makeFolder, remove } from '../../base/config/owned.js';
-import { count } from '../../base/config/printable.js';
-import { literals, rows } from '../../base/duck/session.js';
 import type { Job } from '../job/job.js';
 import type { BaseState } from '../lake/base.js';
 import { describeSnapshot } from '../lake/describe.js';
-import { currentSnapshot } from '../lake/layout.js';
-import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
-import { brokenDeltas, checkPages, noteDamage } from '../lake/passes/group.js';
-import type { LandedPage } from '../lake/passes/landed-page.js';
 import type { LoadedPass } from '../lake/passes/loaded-pass.js';
-import {
-  findPasses,
-  inMergedOrder,
-  isWhole,
-  leftOutOf,
-  type Pass,
-  type UnreadablePass,
-} from '../lake/passes/pass.js';
-import type { Problem } from '../lake/presence.js';
-import { listSnapshots, olderThan } from '../lake/snapshots.js';
+import type { Pass } from '../lake/passes/pass.js';
 import { systemTables } from '../lake/tables.js';
-import { verifyFiles } from '../lake/verify.js';
-import { landedPages, progressOf } from '../land/landed-pages.js';
-import { load } from '../load/step.js';
-import { recordFingerprints } from '../reconcile/record-fingerprints.js';
-import { type MergedNight, mergeNight } from '../reconcile/step.js';
-
-/** The passes that one run used. */
-export interface Night {
-  readonly runId: string;
-  readonly passes: readonly Pass[];
-}
-
-/**
- * The nights in landing, oldest first. Their pages were compared with their checksums. Deltas that landing lacks a pass for
- * are left out, with a warning. Throws LAND_FAILED if a page is damaged, a pass cannot be read, or there is no night.
- */
-export async function landedNights(job: Job, carriers: readonly BaseState[]): Promise<readonly Night[]> {
-  const nights = groupByRun(job, await publishedPasses(job, carriers));
-  if (nights.length === 0)
-    throw new LotlakeError(
-      'LAND_FAILED',
-      `there is no pass of a published run in ${job.layout.landing} that can be replayed`,
-      {
-        hint: 'the last snapshot stays current; run lotlake run nightly first, which lands every record',
-      },
-    );
-  await assertUndamaged(job, nights);
-  return nights;
-}
+import { landedPages, progressOf } from '../land/step.js';
+import { load, type PagesOf } from '../load/step.js';
+import {
+  carryOver,
+  laterTimes,
+  type MergedNight,
+  mergeNight,
+  passTimes,
+  recordFingerprints,
+  type State,
+  writeRuns,
+} from '../reconcile/step.js';
+import { findCarriers } from './carriers.js';
+import { landedNights, type Night } from './nights.js';
 
 /**
- * Ids of the passes that the snapshots name; undefined if no snapshot can say. A run that was killed right after its switch
- * did not mark its passes as published.
+ * Makes the lake again from landing: replays the sealed passes night by night, oldest first, onto an empty lake, and
+ * carries over the rows of the published snapshot whose passes landing no longer holds.
  */
-async function publishedPasses(
-  job: Job,
-  carriers: readonly BaseState[],
-): Promise<ReadonlySet<string> | undefined> {
-  const files = carriers.flatMap(({ folder, manifest }) =>
-    (manifest.tables.passes?.files ?? []).map((file) => join(folder, file.path)),
-  );
-  if (files.length === 0) return undefined;
-  const named = await rows(
-    job.session.connection,
-    `select distinct pass_id from read_parquet(${literals(files)}, hive_partitioning = false, union_by_name = true) where state = 'sealed'`,
-  );
-  return new Set(named.map((row) => String(row.pass_id)));
-}
-
-/** Leaves out an unreadable pass that the lake was not made from. Throws LAND_FAILED if the lake may have been made from it. */
-function leaveOut(
-  job: Job,
-  { folder, pass_id, reason }: UnreadablePass,
-  known: ReadonlySet<string> | undefined,
-): void {
-  if (known?.has(pass_id) === false) {
-    job.reporter.warn(`${folder} is left out, since no published run used it: ${reason}`);
-    return;
+export async function replayAll(job: Job): Promise<State> {
+  job.reporter.step('check', 'the published snapshot against its checksums');
+  const carriers = await findCarriers(job);
+  const nights = await landedNights(job, carriers);
+  const { last, passes } = await replayNights(job, nights);
+  const { context, counts, lotChanges } = last;
+  await writeRuns(job, context, counts);
+  let isCarried = false;
+  for (const [i, carrier] of carriers.entries()) {
+    job.reporter.step('carry over', `what only snapshot ${carrier.manifest.snapshot_id} knows`);
+    if (await job.session.whileWriting(() => carryOver(context, carrier, i > 0))) isCarried = true;
   }
-  throw new LotlakeError(
-    'LAND_FAILED',
-    `${folder}, from which the lake ${known === undefined ? 'may have been' : 'was'} made: ${reason}`,
-    {
-      hint: 'bring the file back, or move the folder of this pass away, and what the published snapshot knows of it is carried over; the last snapshot stays current',
-    },
-  );
+  const fingerprints = await recordFingerprints(context, isCarried);
+  // A damaged snapshot may have lost the rows of its last passes.
+  const known = carriers.find(({ damaged }) => damaged.size === 0)?.manifest.last_pass_at;
+  const { target: folder, base } = context;
+  const times = laterTimes(job, passTimes(base, passes), known);
+  return { folder, passes, base, counts, lotChanges, fingerprints, times };
 }
 
-/**
- * Sealed passes by the run that used them, in the order in which the runs merged them, whatever clocks said: a run may go on with
- * a pass that began before another run merged its own.
- */
-function groupByRun(job: Job, known: ReadonlySet<string> | undefined): Night[] {
-  const byRun = new Map<string, Pass[]>();
-  for (const pass of replayable(job, known))
-    byRun.set(pass.record.run_id, [...(byRun.get(pass.record.run_id) ?? []), pass]);
-  // The last pass of a run says when the run merged all of its own.
-  return [...byRun]
-    .flatMap(([runId, passes]) => {
-      const last = passes.toSorted(inMergedOrder).at(-1);
-      return last === undefined ? [] : { last, night: { runId, passes } };
-    })
-    .sort((a, b) => inMergedOrder(a.last, b.last))
-    .map(({ night }) => night);
-}
-
-/** The passes from which the lake is made again. */
-function replayable(job: Job, known: ReadonlySet<string> | undefined): Pass[] {
-  const found: Pass[] = [];
-  const { passes, unreadable } = findPasses(job.layout.landing);
-  for (const pass of unreadable) leaveOut(job, pass, known);
-  for (const pass of passes) {
-    const { state, published, pass_id, pages } = pass.record;
-    // The lake was not made from a night that was never published.
-    if (state !== 'sealed' || !(published || known?.has(pass_id) === true)) continue;
-    if (!isWhole(pass))
-      throw new LotlakeError('LAND_FAILED', `${pass.folder} has ${pass.pages.length} of its ${pages} pages`, {
-        hint: 'bring the missing files back, or move the folder of this pass away; the last snapshot stays current',
-      });
-    found.push(pass);
+/** Replays nights, each onto the one before. Returns the last one, and the passes of all. */
+async function replayNights(job: Job, nights: readonly Night[]) {
+  const passes: LoadedPass[] = [];
+  let last: ReplayedNight | undefined;
+  let sealed: BaseState | undefined;
+  for (const [i, night] of nights.entries()) {
+    const isLast = i === nights.length - 1;
+    const folder = isLast ? job.target : join(job.work, `state-${i}`);
+    job.reporter.step('replay', `${night.runId} (${i + 1} of ${nights.length})`);
+    last = await replay(job, night, folder, sealed);
+    // Only the state of its night needs the fingerprints of all records.
+    passes.push(...last.passes.map((pass) => ({ ...pass, prints: [] })));
+    if (!isLast) sealed = await sealNight(job, last);
   }
-  const broken = brokenDeltas(found);
-  for (const { pass, lacking } of broken)
-    job.reporter.warn(
-      `${pass.folder} is left out: it is a delta of ${pass.record.started_at} that leaves out ${count(leftOutOf(pass.record))} of ${count(pass.record.records)} records, and landing lacks ${lacking.join(', ')}, which it builds on; what the published snapshot knows of it is carried over, and the next full pass lands every record`,
-    );
-  return found.filter((pass) => !broken.some((each) => each.pass === pass));
-}
-
-/** Throws LAND_FAILED if a page has changed since it was landed, before hours are spent on the others. */
-async function assertUndamaged(job: Job, nights: readonly Night[]): Promise<void> {
-  job.reporter.step('check', 'the pages of landing against their checksums');
-  const passes = nights.flatMap((night) => night.passes);
-  const found = await checkPages(passes, job.signal);
-  noteDamage(passes, found, job.now());
-  if (found.length === 0) return;
-  const damaged = found.map(({ changed }) => changed);
-  const bad = new Set(found.map(({ pass }) => pass));
-  const lost = brokenDeltas(passes.filter((pass) => !bad.has(pass))).map(({ pass }) => pass.record.pass_id);
-  const also =
-    lost.length === 0 ? '' : `; without it the deltas ${lost.join(', ')} cannot be replayed either`;
-  const files = damaged.length === 1 ? 'a page' : `${damaged.length} pages`;
-  throw new LotlakeError(
-    'LAND_FAILED',
-    `${files} of published passes are not as they were landed: ${damaged.join(', ')}${also}`,
-    {
-      hint: 'the last snapshot stays current and landing stays as it is; the service cannot be asked for an old page again: bring each file back from a copy, or move the folder of its pass out of landing and run rebuild again, which carries over what the snapshot knows of it',
-    },
-  );
+  if (last === undefined) throw new TypeError('no night was replayed');
+  return { last, passes };
 }
 
 /** A night that was replayed. */
-export interface ReplayedNight extends MergedNight {
+interface ReplayedNight extends MergedNight {
   readonly passes: readonly LoadedPass[];
 }
 
 /** Loads the passes of a night and merges them with the state of the nights before. */
-export async function replay(
+async function replay(
   job: Job,
   night: Night,
   target: string,
@@ -189,16 +99,17 @@ function startOf({ runId, passes: [first] }: Night): string | undefined {
 }
 
 /** Yields the landed pages of a pass, and reports them. */
-async function* replayedPages(job: Job, pass: Pass): AsyncGenerator<LandedPage> {
+async function* replayedPages(job: Job, pass: Pass): PagesOf {
   const report = progressOf(job, { ...pass, pages: [] });
   for await (const page of landedPages(job, pass)) {
     report(page, pass.pages.length);
     yield page;
   }
+  return pass.record;
 }
 
 /** Describes the state of a replayed night, so that the next night can build on it. */
-export async function sealNight(job: Job, { context }: MergedNight): Promise<BaseState> {
+async function sealNight(job: Job, { context }: MergedNight): Promise<BaseState> {
   const { runId, target: folder, stage } = context;
   const fingerprints = await recordFingerprints(context);
   remove(stage);
@@ -218,60 +129,4 @@ export async function sealNight(job: Job, { context }: MergedNight): Promise<Bas
   const { session, schemas, recorded } = job;
   const described = await describeSnapshot(session.connection, folder, schemas, [], { own, recorded });
   return { folder, manifest: { ...facts, ...described } };
-}
-
-/** A snapshot from which a rebuild carries rows over. */
-interface Carrier extends BaseState {
-  /** Tables with files that are not as they were written. */
-  readonly damaged: ReadonlySet<string>;
-}
-
-/**
- * The snapshots from which a rebuild carries rows over: the published one without its damaged files and, if it has such
- * files, the newest sound snapshot before it. Warns of the damage. Empty if nothing was published, or nothing can be read.
- */
-export async function findCarriers(job: Job): Promise<Carrier[]> {
-  const current = currentSnapshot(job.layout);
-  const snapshots = listSnapshots(job.layout);
-  const published = snapshots.filter(({ folder }) => folder === current);
-  const older = current === undefined ? snapshots : olderThan(snapshots, basename(current));
-  const carriers: Carrier[] = [];
-  for (const { id, folder } of [...older, ...published].reverse()) {
-    const manifest = manifestOrDamage(folder);
-    if (manifest instanceof LotlakeError) {
-      job.reporter.warn(`nothing is carried over from snapshot ${id}: ${manifest.message}`);
-      continue;
-    }
-    const lost = await lostFiles(job, folder, manifest);
-    // After a damaged snapshot, look for a sound one.
-    if (carriers.length > 0 && lost.length > 0) continue;
-    const damaged = new Set(lost.map(({ table }) => table));
-    carriers.push({ folder, manifest: withoutFiles(manifest, lost), damaged });
-    if (lost.length === 0) return carriers;
-    job.reporter.warn(describeLost(id, lost));
-  }
-  return carriers;
-}
-
-/** Files of tables that differ from the manifest. Marts do not matter, since they are computed again. */
-async function lostFiles(job: Job, folder: string, manifest: Manifest): Promise<Problem[]> {
-  const problems = await verifyFiles(folder, { ...manifest, marts: {} }, job.signal);
-  return problems.filter(
-    ({ table, file }) => manifest.tables[table]?.files.some(({ path }) => path === file) === true,
-  );
-}
-
-function withoutFiles(manifest: Manifest, lost: readonly Problem[]): Manifest {
-  const gone = new Set(lost.map(({ file }) => file));
-  const left = Object.entries(manifest.tables).map(([name, table]) => {
-    const files = table.files.filter(({ path }) => !gone.has(path));
-    return [name, { ...table, files, rows: files.reduce((sum, file) => sum + file.rows, 0) }];
-  });
-  return { ...manifest, tables: Object.fromEntries(left) };
-}
-
-function describeLost(id: string, lost: readonly Problem[]): string {
-  const [first] = lost;
-  const tables = [...new Set(lost.map(({ table }) => table))].join(', ');
-  return `snapshot ${id} is damaged in ${lost.length} files of ${tables} (${first?.file}: ${first?.found}): what they held comes from landing and from an older snapshot, as far as these have it`;
 }

@@ -6,22 +6,17 @@ import { counted } from '../../base/config/printable.js';
 import { isOutOfMemory } from '../../base/duck/out-of-memory.js';
 import { poolOf, settled } from '../../base/duck/pool.js';
 import { identifier, literal, rows } from '../../base/duck/session.js';
-import { compareFiles, type FileUse } from '../lake/linked-files.js';
+import { compareFiles } from '../lake/linked-files.js';
+import type { TableChange } from '../lake/row-counts.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { isStaged, stagedFiles } from '../lake/staged.js';
 import { lakeTables } from '../lake/tables.js';
-import { mergeTable, type NewRows, type TableCounts } from './merge-table.js';
+import { mergeTable, type NewRows } from './merge-table.js';
 import { isInMemory, type MergeContext, PARTITION, systemTable } from './relations.js';
 import { applyRules, ruleOf } from './rules.js';
 import { bindCounted, bindEstimates, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { appendToSystemTable } from './system-rows.js';
 import { parquetOf } from './write.js';
-
-/** Numbers of rows of a table by what a run did to them, and its files. */
-export type TableChange = TableCounts & FileUse;
-
-/** Rows of a table before the run. */
-export const storedBefore = ({ unchanged, updated, gone }: TableCounts): number => unchanged + updated + gone;
 
 /** What merging did. */
 export interface Merged {

@@ -6,6 +6,7 @@ import { fileSizes, filesRelation, partitionOf } from '../lake/files.js';
 import { linkFile } from '../lake/linked-files.js';
 import type { LakeFile } from '../lake/manifest.js';
 import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
+import type { TableCounts } from '../lake/row-counts.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { baseRelation, castColumns, isInMemory, isSmall, type MergeContext } from './relations.js';
 import { ruleOf } from './rules.js';
@@ -18,11 +19,6 @@ export interface NewRows {
   /** Columns that decide whether a row changed: the content, and the state if it comes with the rows. */
   readonly compared: readonly Column[];
 }
-
-/** Numbers of rows of a table by what this run did to them, and of old rows that it read to compare them. */
-export type TableCounts = Readonly<
-  Record<'inserted' | 'updated' | 'unchanged' | 'gone' | 'compared', number>
->;
 
 /**
  * Merges new rows into a table of the new snapshot: partitions without a change are linked, the others are written

@@ -1,4 +1,3 @@
-import { jsonHash } from '../../base/config/json.js';
 import { literal, scalar } from '../../base/duck/session.js';
 import type { Job } from '../job/job.js';
 import { unresolvedRuns } from '../job/run-records.js';
@@ -6,13 +5,18 @@ import type { BaseState } from '../lake/base.js';
 import { tableRelation } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
 import type { LoadedPass } from '../lake/passes/loaded-pass.js';
-import { rowCode } from '../lake/rows/row-code.js';
-import { readChecks } from '../model/checks.js';
-import { entryOf } from '../model/run-own.js';
 import type { ClosingRow } from './system-rows.js';
 
 /** A longer window is published even if it is empty: otherwise the next window would have to reach back further. */
 const MOST_QUIET_MINUTES = 1440;
+
+/** What decides the next snapshot beside the records of the passes. */
+export interface Brought {
+  /** Fingerprint of everything that decides the tables and marts, except the records. */
+  readonly recipe: string;
+  /** Lookups of vehicles, for `closings`. */
+  readonly closings?: readonly ClosingRow[];
+}
 
 /**
  * Whether a snapshot of this run would equal the current one: every pass is a lookup or a complete window, and none has a
@@ -28,7 +32,7 @@ export async function isNothingNew(
   job: Job,
   base: BaseState,
   passes: readonly LoadedPass[],
-  closings: readonly ClosingRow[],
+  { recipe, closings = [] }: Brought,
 ): Promise<boolean> {
   const dayOf = (instant: string): string => instant.slice(0, 10);
   return (
@@ -37,7 +41,7 @@ export async function isNothingNew(
     closings.length === 0 &&
     base.folder === currentSnapshot(job.layout) &&
     dayOf(base.manifest.created_at) === dayOf(job.now().toISOString()) &&
-    base.manifest.recipe === recipeOf(job) &&
+    base.manifest.recipe === recipe &&
     !unresolvedRuns(job.recorder.before).some(({ pipeline }) => pipeline === job.pipeline) &&
     !(await hasUnprovenPass(job, base))
   );
@@ -57,13 +61,4 @@ async function hasUnprovenPass({ session, pipeline }: Job, base: BaseState): Pro
     where is_current and is_alarm and metric = 'incomplete_passes' and pipeline = ${literal(pipeline)}`,
   );
   return alarms > 0;
-}
-
-/** Fingerprint of everything that decides the tables and marts, except the records. */
-export function recipeOf(job: Job): string {
-  const { models, checks = readChecks() } = job.modelling;
-  const { own } = job;
-  // What cannot be read is as before while the reason is the same.
-  const owned = { ...own, leftOut: own.leftOut.map(entryOf) };
-  return jsonHash([rowCode(), job.recorder.record.limits, models, checks, owned]);
 }

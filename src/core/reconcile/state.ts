@@ -6,8 +6,7 @@ import type { BaseState } from '../lake/base.js';
 import { filesRelation, writtenRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
-import { isStaged, REJECT_COLUMNS, rejectsRelation, stagedFiles } from '../lake/staged.js';
-import { RECEIPT_BITS } from '../load/batch.js';
+import { isStaged, RECEIPT_BITS, REJECT_COLUMNS, rejectsRelation, stagedFiles } from '../lake/staged.js';
 import { baseRelation, emptyOf, isInMemory, type MergeContext, PARTITION, READ_OFTEN } from './relations.js';
 
 /** Schemas of the relations that the rules read. `run` holds what the run knows and what its rules find out. */

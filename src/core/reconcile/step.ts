@@ -2,7 +2,7 @@ import { killPoint } from '../../base/config/kill-point.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder } from '../../base/config/owned.js';
 import { count, counted } from '../../base/config/printable.js';
-import { setFutureAside } from '../extract/open-pass.js';
+import { setFutureAside } from '../extract/step.js';
 import type { Job } from '../job/job.js';
 import type { BaseState } from '../lake/base.js';
 import type { Manifest } from '../lake/manifest.js';
@@ -10,7 +10,7 @@ import type { LoadedPass } from '../lake/passes/loaded-pass.js';
 import { endPass, landedPassIds, listPasses } from '../lake/passes/pass.js';
 import { readIds } from '../lake/snapshots.js';
 import { type Merged, mergeStaged } from './merge-staged.js';
-import { isNothingNew } from './nothing-new.js';
+import { type Brought, isNothingNew } from './nothing-new.js';
 import { passTimes } from './pass-times.js';
 import { recordFingerprints } from './record-fingerprints.js';
 import type { MergeContext } from './relations.js';
@@ -36,7 +36,7 @@ export interface State extends Pick<Merged, 'counts' | 'lotChanges'> {
 export async function reconcile(
   job: Job,
   passes: readonly LoadedPass[],
-  closings: readonly ClosingRow[] = [],
+  brought: Brought,
 ): Promise<State | undefined> {
   job.reporter.step('reconcile', 'with the last snapshot');
   killPoint('reconcile.begun');
@@ -45,10 +45,10 @@ export async function reconcile(
     assertReadable(job, passes);
     setFutureAside(job);
     const { base, target, runId } = job;
-    if (base !== undefined && (await isNothingNew(job, base, passes, closings))) return undefined;
+    if (base !== undefined && (await isNothingNew(job, base, passes, brought))) return undefined;
     const startedAt = job.startedAt.toISOString();
     const given = { target, base, runId, startedAt, allowShrink: job.config.allowShrink };
-    const { context, counts, lotChanges } = await mergeNight(job, passes, given, closings);
+    const { context, counts, lotChanges } = await mergeNight(job, passes, given, brought.closings);
     await writeRuns(job, context, counts);
     const fingerprints = await recordFingerprints(context);
     const times = passTimes(base, passes);
@@ -165,3 +165,8 @@ export async function writeRuns(job: Job, context: MergeContext, counts: Merged[
   job.recorder.merged(counts);
   await writeSystemTable(context, 'runs', job.recorder.rows(job.base?.manifest.run_id));
 }
+
+export { carryOver } from './carry-over.js';
+export { laterTimes, passTimes } from './pass-times.js';
+export { recordFingerprints } from './record-fingerprints.js';
+export type { ClosingRow } from './system-rows.js';

@@ -1,7 +1,7 @@
 /** The tokens of JSON, and values that are passed over without noting anything. Each step returns what `walk.ts` says. */
 
-import * as at from '../../../../land/walker/layout';
 import * as Kind from '../../../contract/kinds';
+import * as at from '../layout';
 
 export function stuck(p: i32, expected: i32): i32 {
   return p >= load<i32>(at.END) ? at.NEED_MORE : broken(p, expected);

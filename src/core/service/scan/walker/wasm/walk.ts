@@ -9,23 +9,11 @@
  * if the bytes end within it, BROKEN if the grammar is broken, TOO_DEEP if brackets are nested too deeply.
  */
 
-import * as at from '../../../../land/walker/layout';
-import {
-  bare,
-  digits,
-  isBare,
-  isDigit,
-  note,
-  number,
-  skip,
-  space,
-  stuck,
-  text,
-  word,
-} from '../../../../land/walker/wasm/tokens';
 import * as Kind from '../../../contract/kinds';
+import * as at from '../layout';
+import { bare, digits, isBare, isDigit, note, number, skip, space, stuck, text, word } from './tokens';
 
-export { name, skip, space } from '../../../../land/walker/wasm/tokens';
+export { name, skip, space } from './tokens';
 
 /** The member of the object `parent` whose quoted name stands from `from` to `to`. */
 declare function member(parent: i32, from: i32, to: i32): i32;
