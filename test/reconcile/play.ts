@@ -5,7 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, literal, rows } from '../../src/base/duck/session.js';
 import type { Column, TableSchema } from '../../src/core/lake/schema.js';
 import { REJECT_COLUMNS } from '../../src/core/lake/staged.js';
-import { applyRules, type Rule, rules } from '../../src/core/reconcile/rules.js';
+import { type Rule, readsOf, rules } from '../../src/core/reconcile/rules.js';
 import {
   bindCounted,
   createSchemas,
@@ -68,25 +68,17 @@ async function fill(
   await connection.run(`insert into ${table} select ${selected} from read_csv(${literal(file)}, ${options})`);
 }
 
-/** The relations of a schema that an SQL text reads. */
-export const readsOf = (sql: string, state: string): string[] =>
-  [...sql.matchAll(new RegExp(`\\b${state}\\.(\\w+)`, 'g'))].map(([, name = '']) => name);
-
-/** The rules that any rule on the rows of `counted` depends on. */
-const COUNTING = ['overtaken_vehicles', 'returned_vehicles', 'lot_claims'];
-
 /** A rule and the rules that it depends on, in order. */
 function chapterOf(rule: Rule): readonly Rule[] {
-  const needed = new Set<string>();
-  const need = (name: string): void => {
-    const found = rules.find((each) => each.name === name);
-    if (found === undefined || needed.has(name)) return;
-    needed.add(name);
-    readsOf(found.sql, 'run').forEach(need);
-    if (readsOf(found.sql, 'counted').length > 0) COUNTING.forEach(need);
+  const needed = new Set<Rule>();
+  const need = (each: Rule): void => {
+    if (needed.has(each)) return;
+    const names = readsOf(each);
+    for (const other of rules.filter(({ name }) => names.includes(name))) need(other);
+    needed.add(each);
   };
-  need(rule.name);
-  return rules.filter(({ name }) => needed.has(name));
+  need(rule);
+  return [...needed];
 }
 
 /**
@@ -138,11 +130,11 @@ export async function play(
   await fill(connection, 'delivering_owners', columnsOf('owner_id bigint'), csv('delivering_owners'));
   let isBound = false;
   for (const each of chapterOf(rule)) {
-    if (!isBound && readsOf(each.sql, 'counted').length > 0) {
+    if (!isBound && each.sql.includes('counted.')) {
       await bindCounted(connection, schemas);
       isBound = true;
     }
-    await applyRules(connection, each.name);
+    await connection.run(`create or replace ${each.kind} run.${each.name} as ${each.sql}`);
     const given = csv(`run/${each.name}`);
     if (!existsSync(given)) continue;
     const described = await rows(connection, `describe run.${each.name}`);

@@ -9,10 +9,11 @@ import {
   type TemporarySession,
 } from '../../src/base/duck/session.js';
 import type { TableSchema } from '../../src/core/lake/schema.js';
-import { ruleOf, rules } from '../../src/core/reconcile/rules.js';
+import { ACTIONS } from '../../src/core/reconcile/merge-table.js';
+import { type Rule, readsOf, ruleOf, rules } from '../../src/core/reconcile/rules.js';
 import { bindCounted, OF_RULES } from '../../src/core/reconcile/state.js';
 import { schemasOf } from '../load/support.js';
-import { FOLDER, play, readsOf } from './play.js';
+import { FOLDER, play } from './play.js';
 
 let session: TemporarySession;
 let all: readonly TableSchema[];
@@ -37,15 +38,25 @@ it('binding the rows that count again gives the same rows, as after a step that 
   expect(await bound()).toEqual(first);
 });
 
-it('a rule reads only rules with lower numbers', () => {
+it('a rule comes after the rules that it reads', () => {
   const names = rules.map(({ name }) => name);
-  for (const [i, { name, sql }] of rules.entries()) {
-    const read = readsOf(sql, 'run').filter((each) => names.includes(each));
-    expect(names.slice(0, i), name).toEqual(expect.arrayContaining(read));
+  for (const [i, rule] of rules.entries()) {
+    const read = readsOf(rule).filter((each) => names.includes(each));
+    expect(names.slice(0, i), rule.name).toEqual(expect.arrayContaining(read));
   }
 });
 
-for (const rule of rules)
+/** What happens to each row of a table, which `merge-table.ts` computes for each. */
+const actions: Rule = {
+  name: 'actions',
+  kind: 'table',
+  sql: ACTIONS,
+  key: [],
+  columns: { _action: '' },
+  description: '',
+};
+
+for (const rule of [...rules, actions])
   describe(`the rule ${rule.name}`, () => {
     const folder = join(FOLDER, rule.name);
     const cases = existsSync(folder) ? readdirSync(folder).sort() : [];

@@ -13,7 +13,7 @@ import { isStaged, stagedFiles } from '../lake/staged.js';
 import { lakeTables } from '../lake/tables.js';
 import { mergeTable, type NewRows } from './merge-table.js';
 import { isInMemory, type MergeContext, PARTITION, systemTable } from './relations.js';
-import { applyRules, ruleOf } from './rules.js';
+import { applyRules, COUNTING, ruleOf } from './rules.js';
 import { bindCounted, bindEstimates, bindNext, bindState, OF_RULES, oncePerKey } from './state.js';
 import { appendToSystemTable } from './system-rows.js';
 import { parquetOf } from './write.js';
@@ -90,11 +90,7 @@ async function runNamed<T>(name: string, work: Step<T>, context: MergeContext): 
 /** Decides which staged rows count. */
 async function findCounted(context: MergeContext): Promise<void> {
   const { connection, schemas } = context;
-  await applyRules(
-    connection,
-    ...['overtaken_vehicles', 'unchanged_vehicles', 'returned_vehicles', 'lot_claims'],
-    ...['rejected_vehicles', 'rejected_lots'],
-  );
+  await applyRules(connection, ...['unchanged_vehicles', ...COUNTING, 'rejected_vehicles', 'rejected_lots']);
   await bindCounted(
     connection,
     [...schemas.values()].filter(

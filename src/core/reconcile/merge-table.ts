@@ -9,7 +9,6 @@ import { partitionFolder, partitionFromFolder } from '../lake/partition.js';
 import type { TableCounts } from '../lake/row-counts.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { baseRelation, castColumns, isInMemory, isSmall, type MergeContext } from './relations.js';
-import { ruleOf } from './rules.js';
 import { isSameShape, type RowsSql, writeEmpty, writeRows } from './write.js';
 
 /** The rows of a table that this run delivered, one per key, ready to be merged. */
@@ -59,6 +58,31 @@ export async function mergeTable(
 const NOTE = `case when ${REJECTED.name} is null then 0 else cast(hash(${REJECTED.name}) >> 32 as uinteger) end`;
 
 /**
+ * What happens to each row of a table: `inserted`, `updated`, `gone`, or `noted` if it differs only in its rejected values. A row
+ * that did not come with its owner is gone, unless it is or may be of a source that the key lacks. A row that was gone and is
+ * back counts as updated. Reads the views `compared`, new rows joined with the last snapshot, and `delivering_owners`, whose
+ * list of these rows came.
+ */
+export const ACTIONS = `
+  with classified as (
+    select
+      compared.*,
+      case
+        when _old_hash is null then 'inserted'
+        when _new_hash is not null and (_new_hash <> _old_hash or _was_gone) then 'updated'
+        when _new_hash is null
+          and not _was_gone
+          and _owner_id in (from delivering_owners)
+          -- a row without a source may be of one that the key lacks: if there is one, NOT IN gives null
+          and _source_id not in (from run.hidden_sources)
+        then 'gone'
+        when _new_note <> _old_note then 'noted'
+      end as _action
+    from compared
+  )
+  from classified where _action is not null`;
+
+/**
  * Compares new rows with the base by key, and writes what happens to each row into the relation `run.actions_<table>`.
  * Equal rows are left out. A row that differs only in its rejected values is noted, and does not count as changed. Keys may
  * hold null.
@@ -100,7 +124,7 @@ async function compareRows(
       _new_hash, _new_domain, _new_month, _new_note, _old_note, _old_hash, _old_domain, _old_month,
       first_seen_at as _first_seen_at, coalesce(_was_gone, false) as _was_gone, _owner_id, _source_id
     from new_rows as n full join old_rows as o on ${sameKey(table.key, 'n', 'o')}`);
-  await connection.run(`create or replace table run.actions_${table.name} as ${ruleOf('actions').sql}`);
+  await connection.run(`create or replace table run.actions_${table.name} as ${ACTIONS}`);
   const groups = await rows(
     connection,
     `select _action, count(*) as n,
