@@ -1,14 +1,14 @@
 import type { LotlakeError } from '../base/config/lotlake-error.js';
 import { unknownName } from '../base/config/unknown-name.js';
-import { fittedModel, type Model } from '../core/model/model-files.js';
+import type { Model } from '../core/model/model-files.js';
 import type { ModelNode } from '../core/model/run-models.js';
 
 /**
  * The models that a selection names, in their order. Its parts are separated by commas or spaces: `name`, `name+` with
- * all that depends on it, `+name` with all that it needs, `+name+`. It also names the views that a model reads, since
- * they have no file, and with a model that reads fitted prices the mart whose prices are fitted. Throws MODEL_UNKNOWN.
+ * all that depends on it, `+name` with all that it needs, `+name+`. It also names the views and the fit of prices that a
+ * model reads, since they have no file. Throws MODEL_UNKNOWN.
  */
-export function selectModels<M extends ModelNode & Pick<Model, 'isFitted' | 'exists'>>(
+export function selectModels<M extends ModelNode & Pick<Model, 'exists'>>(
   models: readonly M[],
   selection: string,
 ): M[] {
@@ -26,7 +26,6 @@ export function selectModels<M extends ModelNode & Pick<Model, 'isFitted' | 'exi
   }
   const isView = (name: string) =>
     models.some((model) => model.name === name && (model.exists ?? 'file') !== 'file');
-  if (models.some(({ name, isFitted }) => isFitted && found.has(name))) found.add(fittedModel());
   for (const name of found) for (const read of reads(name)) if (isView(read)) found.add(read);
   return models.filter(({ name }) => found.has(name));
 }

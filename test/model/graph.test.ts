@@ -6,7 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeScratch } from '../../src/base/config/owned.js';
 import { packageFile } from '../../src/base/config/package-root.js';
 import { openSession, rows, type Session } from '../../src/base/duck/session.js';
-import { type Model, readLayer, readModels, readModelsOf } from '../../src/core/model/model-files.js';
+import {
+  FIT,
+  isFitted,
+  type Model,
+  readLayer,
+  readModels,
+  readModelsOf,
+} from '../../src/core/model/model-files.js';
 import { withReferences } from '../../src/core/model/references.js';
 import { planModels, runModels, sharedSteps } from '../../src/core/model/run-models.js';
 
@@ -84,8 +91,8 @@ describe('planModels', () => {
   });
 
   it('puts first what the fit of prices needs, so that the others can run beside the fit', () => {
-    const models = [node('a'), node('b', 'm'), { ...node('m', 'z'), fitted: true as const }, node('z')];
-    expect(planModels(models, none).map(({ name }) => name)).toEqual(['z', 'm', 'a', 'b']);
+    const models = [node('a'), node('b', 'fit'), node('fit', 'm'), node('m', 'z'), node('z')];
+    expect(planModels(models, none).map(({ name }) => name)).toEqual(['z', 'm', 'fit', 'a', 'b']);
   });
 
   it('names the models of a cycle', () => {
@@ -150,13 +157,18 @@ describe('a step of the run', () => {
   });
 });
 
-describe('the model whose prices are fitted', () => {
-  it('is one, by its .yml, and each model that reads the fit depends on it', async () => {
-    const [fitted, ...others] = readModels().filter((model) => model.fitted);
+describe('the fit of prices', () => {
+  it('is a step by its .yml, and gives each table of the fit that a model reads', async () => {
+    const [fit, ...others] = readModels().filter(({ gives }) => gives !== undefined);
     expect(others).toEqual([]);
-    const readers = readModels().filter(({ isFitted }) => isFitted);
+    expect(fit).toMatchObject({ name: FIT, exists: 'none' });
+    const readers = readModels().filter((model) => model.name !== FIT && isFitted(model));
     expect(readers.length).toBeGreaterThan(2);
-    for (const { name, sql } of readers) expect(await refs(sql), name).toContain(fitted?.name);
+    for (const { name, sql } of readers) {
+      expect(await refs(sql), name).toContain(FIT);
+      const read = [...sql.matchAll(/\bfit\.(\w+) as\b/g)].map(([, table]) => table);
+      expect(fit?.gives, name).toEqual(expect.arrayContaining(read));
+    }
   });
 });
 
@@ -184,7 +196,7 @@ describe('readModelsOf', () => {
       `descriptio: d\ndescription: d\ngrain: g\nkey: [x]\n${columns}`,
       /descriptio/,
     ],
-    ['a second fitted model', `fitted: true\ndescription: d\ngrain: g\nkey: [x]\n${columns}`, /fitted/],
+    ['a second fit', `gives: [x]\ndescription: d\ngrain: g\nkey: [x]\n${columns}`, /gives/],
     ['a key that is not a column', `description: d\ngrain: g\nkey: [y]\n${columns}`, /odd\.yml: y/],
     ['text that is not YAML', 'description: [', /odd\.yml/],
   ])('says where %s is', (_what, yml, message) => {

@@ -251,18 +251,19 @@ describe('selectModels', () => {
     node('b', 'a'),
     { ...node('e', 'a'), exists: 'none' as const },
     node('price_inputs', 'a', 'e'),
-    { ...node('c', 'b', 'price_inputs'), isFitted: true },
+    { ...node('fit', 'price_inputs'), exists: 'none' as const },
+    node('c', 'b', 'fit'),
     node('d', 'lots'),
   ];
   it.each([
     ['b', ['b']],
     ['B', ['b']],
-    ['a+', ['a', 'b', 'e', 'price_inputs', 'c']],
+    ['a+', ['a', 'b', 'e', 'price_inputs', 'fit', 'c']],
     ['+b', ['a', 'b']],
-    ['+b+', ['a', 'b', 'e', 'price_inputs', 'c']],
+    ['+b+', ['a', 'b', 'fit', 'c']],
     ['d, b', ['b', 'd']],
     ['d a', ['a', 'd']],
-    ['c', ['e', 'price_inputs', 'c']],
+    ['c', ['fit', 'c']],
   ])('%s', (selection, names) => {
     expect(selectModels(models, selection).map(({ name }) => name)).toEqual(names);
   });

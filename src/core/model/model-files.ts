@@ -62,8 +62,8 @@ export const definition = z.strictObject({
 
 /** The .yml of a model of lotlake. */
 const bundledDefinition = definition.extend({
-  /** Set for the one model whose prices lotlake fits once it is computed: the results are the database `fit`. */
-  fitted: z.literal(true).optional(),
+  /** Tables of the database `fit`, for the one step that lotlake computes outside of SQL, see {@link FIT}. */
+  gives: z.array(z.string()).nonempty().optional(),
 });
 
 /** The .yml of a seed also has the type of each column. */
@@ -106,10 +106,8 @@ export type Model = Readonly<z.output<typeof definition>> & {
   /** The layer of a model of lotlake. */
   readonly layer?: Layer;
   readonly isSeed?: boolean;
-  /** Whether lotlake fits its prices once it is computed, see {@link fittedModel}. */
-  readonly fitted?: true | undefined;
-  /** Whether its SELECT reads the database `fit`; only DuckDB computes such a model. */
-  readonly isFitted?: boolean;
+  /** The tables that it computes outside of SQL, see {@link FIT}. */
+  readonly gives?: readonly string[] | undefined;
   /** Whether it is a model of the user. */
   readonly isOwn?: boolean;
   /** SHA-256 of the CSV file of a seed. */
@@ -126,6 +124,16 @@ export const modelFailed = (what: string, error: unknown): LotlakeError =>
 const modelsFolder: string = join(packageRoot, 'sql', 'models');
 const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
 
+/**
+ * Name of the step that fits prices to what its SELECT reads. A SELECT that reads a table of the database `fit` depends on it,
+ * and only DuckDB computes it.
+ */
+export const FIT = 'fit';
+
+/** Whether a model is the fit of prices, or reads what it gives. */
+export const isFitted = ({ name, sql }: Pick<Model, 'name' | 'sql'>): boolean =>
+  name === FIT || /\b(from|join) fit\./.test(sql);
+
 /** The models and seeds that lotlake computes every night, by name. Throws MODEL_DEFINITION as {@link readModelsOf} does. */
 export function readModels(): readonly Model[] {
   own ??= LAYERS.filter((layer) => layer !== 'examples')
@@ -133,9 +141,6 @@ export function readModels(): readonly Model[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   return own;
 }
-
-/** Name of the mart whose prices lotlake fits. A SELECT that reads the database `fit` depends on it. */
-export const fittedModel = (): string => readModels().find(({ fitted }) => fitted)?.name ?? '';
 
 /** The models of a layer. */
 export function readLayer(layer: Layer): readonly Model[] {
@@ -201,8 +206,7 @@ function namesIn(folder: string, extension: string): readonly string[] {
 /** Reads one model of a folder. Throws as {@link readModelsOf} does. */
 export function readModel(folder: string, name: string, schema: typeof definition = definition): Model {
   const sql = textIn(join(folder, `${name}.sql`)).trim();
-  const isFitted = /\b(from|join) fit\./.test(sql);
-  return { name, sql, isFitted, ...readDefinition(join(folder, `${name}.yml`), schema) };
+  return { name, sql, ...readDefinition(join(folder, `${name}.yml`), schema) };
 }
 
 /** @param folder where its CSV file is */

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
-import { fittedModel } from './model-files.js';
+import { FIT } from './model-files.js';
 import { namesIn, type SqlTree, treesOf } from './tree.js';
 
 /** A SELECT with the name of what it computes. */
@@ -30,6 +30,6 @@ function referencesIn(tree: SqlTree | undefined, name: string): readonly string[
     const reason = error_message ?? `it holds ${statements.length} statements`;
     throw new LotlakeError('MODEL_FAILED', `model ${name} is not one SELECT: ${reason}`);
   }
-  const names = namesIn(statements).map((each) => (each.startsWith('fit.') ? fittedModel() : each));
+  const names = namesIn(statements).map((each) => (each.startsWith(`${FIT}.`) ? FIT : each));
   return [...new Set(names)].sort();
 }

@@ -12,7 +12,7 @@ import { columnsOf } from '../lake/schema.js';
 import { viewOn } from '../lake/views.js';
 import { createFunctions } from './functions.js';
 import { type MartSnapshot, martOptions } from './mart-files.js';
-import { type Model, modelFailed, readModels } from './model-files.js';
+import { FIT, type Model, modelFailed, readModels } from './model-files.js';
 import { assertColumns } from './own-columns.js';
 import { withReferences } from './references.js';
 import { SETTINGS } from './tree.js';
@@ -77,11 +77,9 @@ export async function runModels(
       done++;
       return result;
     };
-    let result = Promise.all(read).then(() => use(work));
-    if (model.fitted) {
-      begun = result;
-      result = result.then((inputs) => use((free) => fitMart(free, inputs, options.target)));
-    }
+    const inputs = Promise.all(read);
+    if (model.name === FIT) begun = inputs;
+    const result = inputs.then(() => use(work));
     // `settled` reports the failure below.
     result.catch(() => undefined);
     running.set(model.name, result);
@@ -92,7 +90,7 @@ export async function runModels(
   );
   const ofRun = models.filter(({ exists }) => exists === 'none').map(({ name }) => name);
   for (const name of ofRun.toReversed()) {
-    await connection.run(`drop view ${identifier(name)}`);
+    if (name !== FIT) await connection.run(`drop view ${identifier(name)}`);
     if (shared.has(name)) remove(join(options.target, name));
   }
   return results.filter(({ name }) => !ofRun.includes(name));
@@ -121,12 +119,11 @@ export function sharedSteps(models: readonly (Model & Partial<ModelNode>)[]): Re
 export interface ModelNode {
   readonly name: string;
   readonly references: readonly string[];
-  readonly fitted?: true | undefined;
 }
 
 /**
- * Puts models into an order in which each comes after the models that it reads, otherwise by name. The one whose prices are
- * fitted comes first, with all that it reads: the fit takes longest and computes outside of DuckDB, so others run beside it.
+ * Puts models into an order in which each comes after the models that it reads, otherwise by name. The fit of prices comes
+ * first, with all that it reads: it takes longest and computes outside of DuckDB, so others run beside it.
  * Throws MODEL_GRAPH for a cycle, and for a reference that is neither a model nor known.
  * @param known tables and views that exist before any model runs
  */
@@ -144,7 +141,7 @@ export function planModels<M extends ModelNode>(models: readonly M[], known: Rea
     order.add(model);
   };
   const named = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const model of [...named.filter(({ fitted }) => fitted), ...named]) visit(model, []);
+  for (const model of [...named.filter(({ name }) => name === FIT), ...named]) visit(model, []);
   return [...order];
 }
 
@@ -207,6 +204,12 @@ async function runModel(
   };
   try {
     const folder = join(target, name);
+    if (name === FIT) {
+      makeFolder(folder);
+      await fitPrices(connection, folder);
+      remove(folder);
+      return made({ rows: 0 });
+    }
     if (isShared) {
       makeFolder(folder);
       const file = join(folder, 'data_0.parquet');
@@ -234,19 +237,6 @@ async function runModel(
   } catch (error) {
     throw modelFailed(`model ${name} failed`, error);
   }
-}
-
-/** Fits the prices of a mart. Its scratch file lies in the folder of the mart, and is removed with it after a kill. */
-async function fitMart(
-  connection: DuckDBConnection,
-  mart: ModelResult,
-  target: string,
-): Promise<ModelResult> {
-  const started = performance.now();
-  await fitPrices(connection, join(target, mart.name)).catch((error: unknown) => {
-    throw modelFailed(`the fit of ${mart.name} failed`, error);
-  });
-  return { ...mart, ms: mart.ms + Math.round(performance.now() - started) };
 }
 
 /**

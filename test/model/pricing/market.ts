@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Row, rows } from '../../../src/base/duck/session.js';
-import { readModels } from '../../../src/core/model/model-files.js';
+import { isFitted, readModels } from '../../../src/core/model/model-files.js';
 import { runModels } from '../../../src/core/model/run-models.js';
 import { fill, type Given, openLake, type TestLake } from '../support.js';
 
@@ -112,8 +112,8 @@ export async function fitted(
   const selects: Readonly<Record<string, string>> = { price_inputs: inputs, rounds: sold };
   const given = readModels().map((model) => ({ ...model, sql: selects[model.name] ?? model.sql }));
   const models = given.filter(
-    ({ name, isFitted }) =>
-      isFitted ||
+    ({ name, sql }) =>
+      isFitted({ name, sql }) ||
       /^(price_inputs|rounds|price_levels|dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands|m\w+_joins)$/.test(
         name,
       ),

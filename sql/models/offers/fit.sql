@@ -1,0 +1,3 @@
+-- The prices that the fit reads. What it gives are tables of the database fit, which price_doubts and the marts of
+-- prices read.
+from price_inputs
