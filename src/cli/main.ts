@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { buffer } from 'node:stream/consumers';
-import { exitCodes, formerCodes } from '../base/config/lotlake-error.js';
+import { exitCodes } from '../base/config/lotlake-error.js';
 import { describeError } from '../core/job/describe-error.js';
 import { type Effects, openStreams } from './effects.js';
 
@@ -35,7 +35,7 @@ function fail(error: unknown): void {
   const isDebug = process.env.LOTLAKE_LOG === 'debug';
   const stack = isDebug && error instanceof Error ? error.stack : undefined;
   const lines = [`${stage}: ${message} [${code}]`, hint === undefined ? [] : `  ${hint}`, stack ?? []];
-  report(message, { code, former_code: formerCodes[code], stage, hint, stack }, lines.flat().join('\n'));
+  report(message, { code, stage, hint, stack }, lines.flat().join('\n'));
   process.exitCode = exitCodes[outcome];
 }
 

@@ -69,7 +69,6 @@ describe('the JSON of', () => {
     expect(ended.code).toBe(2);
     const [printed] = parsed(ended.err);
     const text = expect.any(String);
-    const former = code === 'QUERY_NO_TABLE' ? { former_code: text } : {};
-    expect(printed).toEqual({ error: { message: text, code, ...former, stage: text, hint: text } });
+    expect(printed).toEqual({ error: { message: text, code, stage: text, hint: text } });
   });
 });

@@ -199,6 +199,7 @@ describe('the progress of a pass', () => {
         {
           stream: 'cars',
           run_id: '20261120T020000Z-00000a',
+          sequence: 1,
           origin: null,
           kind: 'full',
           request: { per_page },

@@ -1,16 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { nightly } from '../../pipelines/nightly.js';
-import { packageRoot } from '../../src/base/config/package-root.js';
 import { snapshotIdOf } from '../../src/beyond/iceberg/metadata.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { allTables, type Manifest } from '../../src/core/lake/manifest.js';
-import { hasManifest, listSnapshots } from '../../src/core/lake/snapshots.js';
-import { startSandbox } from '../../src/sandbox/index.js';
 import { runLotlake } from '../cli/support.js';
-import { configFor, silentReporter, temporaryFolder } from '../pipelines/support.js';
 import { startCatalog } from './support/catalog.js';
 import { describeWith } from './support/engines.js';
 import { describeFiles, expectSame, READERS, readTables } from './support/readers.js';
@@ -58,43 +52,6 @@ describeWith(['python', 'spark-jars'], 'Iceberg metadata of a lake on disk', () 
     const wanted = ['lots', 'price_trends'].map((name) => ({ name, location: location(name), snapshot }));
     for (const found of readTables(reader, wanted))
       expectSame(found, await inFiles(world.output, manifest, found.name));
-  });
-});
-
-describeWith(['python', 'spark-jars'], 'a lake of the first format, whose files have no field ids', () => {
-  const folder = temporaryFolder();
-  let manifests: Manifest[];
-  beforeAll(async () => {
-    const fixture = join(packageRoot, 'test', 'lake', 'formats', '1-1afc065.tar.gz');
-    execFileSync('tar', ['-xzf', fixture, '-C', folder.path]);
-    const clock = new Date('2026-11-19T02:00:00Z');
-    const sandbox = await startSandbox({ vehicles: 8, seed: 5, clock });
-    const config = configFor(sandbox.url, folder.path, {
-      ...{ origin: 'sandbox of 8 vehicles, seed 5', iceberg: true },
-    });
-    const run = nightly({ config, reporter: silentReporter(), now: () => clock });
-    await run.finally(() => sandbox.close());
-    manifests = listSnapshots(layoutOf(folder.path))
-      .filter(hasManifest)
-      .map(({ manifest }) => manifest);
-  });
-  afterAll(() => folder.remove());
-
-  it.each(TRAVELLERS)('%s reads it before and after columns and tables were added', async (reader) => {
-    const [before, after] = manifests;
-    if (before === undefined || after === undefined) return expect.fail('two snapshots are expected');
-    expect(Object.keys(after.tables).length).toBeGreaterThan(Object.keys(before.tables).length);
-    expect(after.tables.vehicles?.columns).not.toEqual(before.tables.vehicles?.columns);
-    for (const manifest of [before, after]) {
-      const snapshot = String(snapshotIdOf(manifest.snapshot_id));
-      const wanted = tablesOf(manifest, (name) => `file://${join(folder.path, 'lake', 'current', name)}`);
-      const still = wanted.filter(({ name }) => name in allTables(after));
-      for (const found of readTables(
-        reader,
-        still.map((each) => ({ ...each, snapshot })),
-      ))
-        expectSame(found, await inFiles(folder.path, manifest, found.name));
-    }
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
@@ -6,8 +6,7 @@ import { rebuild } from '../../pipelines/rebuild.js';
 import { literals, openTemporarySession, rows, type TemporarySession } from '../../src/base/duck/session.js';
 import { readPrevious } from '../../src/beyond/iceberg/plan.js';
 import { fieldsOf, hashOf } from '../../src/core/lake/field-ids.js';
-import { currentSnapshot, layoutOf } from '../../src/core/lake/layout.js';
-import { allTables, readManifest, writeManifest } from '../../src/core/lake/manifest.js';
+import { allTables, readManifest } from '../../src/core/lake/manifest.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import {
   configFor,
@@ -110,32 +109,4 @@ it('the columns of a lake keep their ids, whatever its models do', { timeout: 18
   const rebuilt = await run(23, rebuild);
   for (const [name, table] of Object.entries(allTables(fourth.manifest)))
     expect(allTables(rebuilt.manifest)[name]?.columns, name).toEqual(table.columns);
-});
-
-it('a lake of a lotlake without records of ids goes on with its ids and its files', async () => {
-  const snapshot = currentSnapshot(layoutOf(output)) ?? expect.fail();
-  const manifest = readManifest(snapshot);
-  const older = (tables: typeof manifest.tables) =>
-    Object.fromEntries(
-      Object.entries(tables).map(([name, { dropped: _, ...table }]) => [
-        name,
-        { ...table, columns: table.columns.map(({ name: column, type }) => ({ name: column, type })) },
-      ]),
-    );
-  writeManifest(snapshot, { ...manifest, tables: older(manifest.tables), marts: older(manifest.marts) });
-  const next = await run(24);
-  for (const [name, table] of Object.entries(next.manifest.tables)) {
-    expect(idsOf(next.manifest, name)).toEqual(
-      Object.fromEntries(table.columns.map((column) => [column.name, hashOf(column.name)])),
-    );
-    expect(table.columns.map((column) => [column.name, column.type])).toEqual(
-      manifest.tables[name]?.columns.map((column) => [column.name, column.type]),
-    );
-  }
-  const linked = next.manifest.tables.lots?.files.filter(
-    ({ path }) =>
-      statSync(join(next.snapshot, path)).ino ===
-      statSync(join(snapshot, path), { throwIfNoEntry: false })?.ino,
-  );
-  expect(linked?.length).toBeGreaterThan(0);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { literal, openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 import { type Metrics, readMetrics } from '../../src/beyond/iceberg/metrics.js';
-import { hashOf } from '../../src/core/lake/field-ids.js';
+import { giveIds, hashOf } from '../../src/core/lake/field-ids.js';
 
 let opened: TemporarySession;
 beforeAll(async () => {
@@ -14,9 +14,10 @@ async function metricsOf(sql: string, options = ''): Promise<Metrics> {
   const { connection } = opened.session;
   await connection.run(`copy (${sql}) to ${literal(`${opened.temp}/t.parquet`)} (format parquet ${options})`);
   const described = await connection.runAndReadAll(`describe ${sql}`);
-  const columns = described.getRowObjectsJS().map(({ column_name, column_type }) => ({
+  const named = described.getRowObjectsJS().map(({ column_name, column_type }) => ({
     ...{ name: String(column_name), type: String(column_type) },
   }));
+  const { columns } = giveIds(named, undefined, false);
   const table = { columns, key: [], partitioned: false, rows: 0, bytes: 0, files: [] };
   const metrics = await readMetrics(connection, opened.temp, ['t.parquet'], { 't.parquet': table });
   return metrics.get('t.parquet') ?? expect.fail('no statistics');

@@ -6,7 +6,7 @@ import { parseMetadata, retainSnapshots, snapshotIdOf } from '../../src/beyond/i
 import { NO_METRICS } from '../../src/beyond/iceberg/metrics.js';
 import { type CommitPlan, planCommit, readPrevious, withEntries } from '../../src/beyond/iceberg/plan.js';
 import type { IcebergTable } from '../../src/beyond/iceberg/schema.js';
-import { fieldsOf, hashOf } from '../../src/core/lake/field-ids.js';
+import { giveIds, hashOf } from '../../src/core/lake/field-ids.js';
 
 const AT = 's3://bucket/tables/lots';
 
@@ -15,13 +15,15 @@ const lots: IcebergTable = {
   description: 'Lots.',
   columns: [
     { name: 'lot_id', type: 'BIGINT', field_id: hashOf('lot_id'), description: 'Id of the lot.' },
-    ...fieldsOf({
-      columns: [
+    ...giveIds(
+      [
         { name: 'tags', type: 'VARCHAR[]' },
         { name: 'domain_id', type: 'BIGINT' },
         { name: 'month', type: 'VARCHAR' },
       ],
-    }),
+      undefined,
+      false,
+    ).columns,
   ],
   key: ['lot_id'],
   sort: ['lot_id'],

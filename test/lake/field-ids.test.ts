@@ -78,22 +78,6 @@ describe('the ids of the columns of a table', () => {
     expect(giveIds([column('month')], undefined, true).columns[0]?.field_id).toBe(hashOf('month') + 1);
   });
 
-  it('that an older lotlake gave twice are told apart', () => {
-    const older = { columns: ['price_35', 'price_945'].map((name) => ({ name, type: 'BIGINT' })) };
-    const { columns } = giveIds(older.columns, older, false);
-    expect(columns.map(({ field_id }) => field_id)).toEqual([hashOf('price_35'), hashOf('price_35') + 1]);
-  });
-
-  it('that an older lotlake gave stay in another type, too', () => {
-    const older = { columns: [{ name: 'damage_id', type: 'BIGINT' }] };
-    const wanted = [column('damage_id', 'VARCHAR')];
-    const first = giveIds(wanted, older, false);
-    expect(first).toEqual({
-      columns: [{ ...older.columns[0], type: 'VARCHAR', field_id: hashOf('damage_id') }],
-    });
-    expect(giveIds(wanted, first, false)).toEqual(first);
-  });
-
   it('never have two meanings, whatever comes and goes', () => {
     const names = fc.constantFrom('a', 'b', 'price_35', 'price_945', 'a.element');
     const types = fc.constantFrom('BIGINT', 'VARCHAR', 'BIGINT[]');

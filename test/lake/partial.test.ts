@@ -53,8 +53,8 @@ it('a vacuum removes what a killed export left in the output folder, and leaves 
   expect(readdirSync(exports)).toEqual([]);
 });
 
-it('a vacuum removes what a process of another host or an earlier version left, after a day', () => {
-  const names = ['.x.partial-0123abcd', '.y.partial-0123abcd.1.elsewhere'];
+it('a vacuum removes what a process of another host left, after a day', () => {
+  const names = ['.x.partial-0123abcd.2.elsewhere', '.y.partial-0123abcd.1.elsewhere'];
   for (const name of names) mkdirSync(join(folder.path, 'exports', name, 'data'), { recursive: true });
   expect(going()).toEqual([]);
   const old = new Date(Date.now() - 25 * 3_600_000);

@@ -23,7 +23,13 @@ const recordsOf = (text: string): object[] =>
 
 /** Lands a page of records in a new pass. */
 async function land(records: readonly object[], comparison?: Comparison, mostRecordBytes?: number) {
-  const opening = { stream: 'cars', run_id: '20261120T020000Z-00000a', origin: null, kind: 'full' } as const;
+  const opening = {
+    stream: 'cars',
+    run_id: '20261120T020000Z-00000a',
+    sequence: 1,
+    origin: null,
+    kind: 'full',
+  } as const;
   const pass = openPass(join(folder, 'landing'), { ...opening, request: {}, contract: 'c' }, new Date());
   const fresh = comparison === undefined ? undefined : { ...comparison, folder };
   const body = (async function* () {

@@ -59,10 +59,6 @@ describe('a full pass', () => {
     expect(choose(week, { isComparable: false })).toBe('keyframe');
   });
 
-  it('builds on passes of an older lotlake, which hold all of their records', () => {
-    expect(choose(week.map((pass) => changed(pass, { form: null })).slice(0, 1))).toBe('delta of 01');
-  });
-
   it('is a keyframe if a pass since the last one is not whole, is damaged, or if its own day is to come', () => {
     const [first, ...others] = week;
     if (first === undefined) return;

@@ -11,6 +11,7 @@ export function landedPage(facts: Partial<LandedPage> = {}): LandedPage {
     records: 0,
     bytes: 0,
     fileBytes: 0,
+    sha256: '',
     largestRecord: 0,
     firstId: null,
     lastId: null,

@@ -36,6 +36,7 @@ afterEach(() => rmSync(landing, { recursive: true, force: true }));
 const request = {
   stream: 'cars',
   run_id: '20261118T020000Z-000001',
+  sequence: 1,
   origin: null,
   kind: 'full',
   request: { per_page: 1000, simple_paginate: 0 },

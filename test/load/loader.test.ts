@@ -39,6 +39,7 @@ beforeEach(() => {
   const opening = {
     stream: 'cars',
     run_id: '20261120T020000Z-00000a',
+    sequence: 1,
     origin: null,
     kind: 'full',
     request,

@@ -39,7 +39,7 @@ export async function makeNight(
       );
       files.push({ path, rows: values.length, ...contentOf(readFileSync(file)) });
     }
-    const columns = [{ name: 'lot_id', type: 'BIGINT' }];
+    const columns = [{ name: 'lot_id', type: 'BIGINT', field_id: FIELD_ID }];
     all[name] = { columns, key: ['lot_id'], partitioned: false, rows: lots.flat().length, bytes: 1, files };
   }
   const isMart = ([name]: readonly [string, unknown]): boolean => name.startsWith('mart_');

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -146,6 +147,7 @@ describe('landing', () => {
   const request = {
     stream: 'cars',
     run_id: '20261120T020000Z-0000ff',
+    sequence: 1,
     origin: null,
     kind: 'full',
     request: {},
@@ -154,7 +156,7 @@ describe('landing', () => {
   const land = (landing: string, text: string, isSealed: boolean) => {
     const pass = openPass(landing, request, new Date());
     writeFileSync(join(pass.folder, 'page-000001.ndjson.gz'), text);
-    recordPage(pass.folder, landedPage({ fileBytes: text.length }));
+    recordPage(pass.folder, landedPage({ fileBytes: text.length, sha256: hash('sha256', text) }));
     const end = { reason: null, complete: true, total: null, run_id: '20261120T020000Z-0000ff' };
     if (isSealed) endPass(readPass(pass.folder), { state: 'sealed', ...end }, new Date());
     return pass;

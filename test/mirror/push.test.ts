@@ -197,8 +197,8 @@ describe('two pushes at once', () => {
 describe('a mirror', () => {
   const place = { place: 's3://bucket/lake', now: new Date('2026-11-20T02:00:00Z') };
   const mirror = (snapshotId: string, more: object = {}) => ({
-    ...{ mirror_version: 1 as const, lotlake_version: '0', origin: 'service', snapshot_id: snapshotId },
-    ...{ snapshots: [], heads: 'files/x', switched_at: '', vacuum_until: null, ...more },
+    ...{ mirror_version: 2 as const, lotlake_version: '0', origin: 'service', snapshot_id: snapshotId },
+    ...{ snapshots: [], heads: 'files/x', tables: {}, switched_at: '', vacuum_until: null, ...more },
   });
 
   it('accepts only a lake of its own service', () => {

@@ -26,7 +26,7 @@ export function makeSnapshot(
   const manifest: Manifest = {
     ...{
       snapshot_id: id,
-      schema_version: 3,
+      schema_version: 4,
       lotlake_version: '0',
       origin: 'service',
       run_id: id,

@@ -2,7 +2,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { snapshotIdOf } from '../../src/beyond/iceberg/metadata.js';
 import { headOf } from '../../src/beyond/mirror/heads.js';
-import { readCurrent, readRecord, recordName } from '../../src/beyond/mirror/layout.js';
+import { readCurrent } from '../../src/beyond/mirror/layout.js';
 import type { LocalSnapshot } from '../../src/beyond/mirror/push.js';
 import { describeAsIceberg } from '../../src/beyond/mirror/tables.js';
 import { vacuumMirror } from '../../src/beyond/mirror/vacuum.js';
@@ -111,15 +111,6 @@ describe('a table whose files all changed', () => {
     expect(store.requests.get - before).toBe(4);
     expect(await readMoment(store)).toEqual(new Set([idOf(20)]));
   });
-
-  it('is described as well if an earlier lotlake wrote the record', async () => {
-    const made = await pushNights({ lots: [[1]], open: [[1]] }, { lots: [[2]], open: [[1]] });
-    const { lists: _, ...record } = await readRecord(store, idOf(19));
-    await store.send(recordName(idOf(19)), `${JSON.stringify(record)}\n`);
-    made.push(await makeNight(connection, `${folder.path}/${places}`, 20, { lots: [[3]], open: [[2]] }));
-    await push(made);
-    expect(await readMoment(store)).toEqual(new Set([idOf(20)]));
-  });
 });
 
 describe('a mart that a night lacks', () => {
@@ -154,18 +145,4 @@ describe('a mart that a night lacks', () => {
     expect(await readTable(store, 'mart_a')).toMatchObject({ night: idOf(24), version: 3 });
     expect(await push([...made, back])).toMatchObject({ finished: 0 });
   });
-});
-
-it('goes on from a mirror whose switch does not name its tables', async () => {
-  const made = await pushNights({ lots: [[1]], open: [[1]] }, { lots: [[2]], open: [[1]] });
-  const text = String(store.objects.get('current.json')?.body);
-  const { tables: _, ...earlier } = JSON.parse(text);
-  await store.send('current.json', JSON.stringify(earlier));
-  made.push(await makeNight(connection, `${folder.path}/${places}`, 20, { lots: [[2]], open: [[1]] }));
-  await push(made);
-  expect(await states()).toMatchObject({
-    lots: { version: 3, night: idOf(20) },
-    open: { version: 2, night: idOf(20) },
-  });
-  expect(await readMoment(store)).toEqual(new Set([idOf(20)]));
 });

@@ -32,7 +32,12 @@ async function lotsOf(connection: DuckDBConnection, night: number) {
   mkdirSync(dirname(file), { recursive: true });
   await connection.run(`copy (select ${night}::bigint as lot_id) to '${file}' (field_ids {lot_id: 7})`);
   const open = {
-    ...{ columns: [{ name: 'lot_id', type: 'BIGINT' }], key: ['lot_id'], partitioned: false, rows: 1 },
+    ...{
+      columns: [{ name: 'lot_id', type: 'BIGINT', field_id: 7 }],
+      key: ['lot_id'],
+      partitioned: false,
+      rows: 1,
+    },
     ...{ bytes: 1, files: [{ path: 'open/data_0.parquet', rows: 1, ...contentOf(readFileSync(file)) }] },
   };
   return makeSnapshot(folder.path, id, {}, { tables: { open } });

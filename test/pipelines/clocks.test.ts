@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { incremental } from '../../pipelines/incremental.js';
@@ -258,16 +258,5 @@ describe('a service that does not tell its time', () => {
     for (const { pass_id } of future) expect(removals.some(({ path }) => path.endsWith(pass_id))).toBe(true);
     for (const stream of readdirSync(layout.landing))
       for (const { pass_id } of future) expect(existsSync(join(layout.landing, stream, pass_id))).toBe(false);
-  });
-});
-
-describe('a pass of an older lotlake', () => {
-  it('has no distance of the clocks and is read', async () => {
-    const { run, passes, layout } = await setUp({ tellsTime: false });
-    await run(nightly);
-    for (const pass of passes()) expect(pass.clock_ahead).toBeNull();
-    const [cars = ''] = readdirSync(join(layout.landing, 'cars'));
-    const text = readFileSync(join(layout.landing, 'cars', cars, 'pass.json'), 'utf8');
-    expect(JSON.parse(text)).toMatchObject({ clock_ahead: null });
   });
 });

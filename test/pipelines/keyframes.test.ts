@@ -315,19 +315,6 @@ describe('a keyframe', () => {
     await night(0.1);
     expect(passOf(ids()[2])).toMatchObject({ form: 'keyframe', landed: records.length });
   });
-
-  it('of an older lotlake has all of its records', async () => {
-    await night();
-    const [first = ''] = ids();
-    const { form, keyframe, group, landed, damaged_at, ...older } = passOf(first);
-    writeFileSync(join(cars(), first, 'pass.json'), JSON.stringify(older));
-    bid(1, 12);
-    await night();
-    expect(passOf(ids()[1])).toMatchObject({ form: 'delta', keyframe: first, landed: 1 });
-    const before = rowsOf(await readLake(folder.path), 'lots');
-    await rebuild(job());
-    expect(rowsOf(await readLake(folder.path), 'lots')).toEqual(before);
-  });
 });
 
 it('a vacuum removes whole groups, and the rest is rebuilt', async () => {

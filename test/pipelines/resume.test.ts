@@ -217,6 +217,7 @@ describe('a lookup that is not saved', () => {
       {
         stream: 'cars',
         run_id: '20261118T020000Z-00dead',
+        sequence: 1,
         origin: 'test',
         kind: 'lookup',
         request,

@@ -16,7 +16,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 import { describeSnapshot, syncSnapshot } from '../../src/core/lake/describe.js';
 import { type Layout, layoutOf } from '../../src/core/lake/layout.js';
-import { type Manifest, readManifest } from '../../src/core/lake/manifest.js';
+import { type Manifest, type ManifestTable, readManifest } from '../../src/core/lake/manifest.js';
 import type { TableSchema } from '../../src/core/lake/schema.js';
 import { systemTables } from '../../src/core/lake/tables.js';
 import { sealSnapshot, switchCurrent } from '../../src/core/publish/snapshot.js';
@@ -168,7 +168,7 @@ describe('the seal of a snapshot', () => {
 });
 
 describe('a manifest that its readers refuse', () => {
-  const mart = (columns: Columns) => ({
+  const mart = (columns: ManifestTable['columns']) => ({
     columns: [...columns],
     key: ['id'],
     partitioned: false,
@@ -177,9 +177,12 @@ describe('a manifest that its readers refuse', () => {
     files: [],
   });
   it.each<[string, Partial<Manifest>]>([
-    ['a name of a column', { marts: { a_mart: mart([{ name: 'count_star()', type: 'BIGINT' }]) } }],
-    ['a long name', { marts: { a_mart: mart([{ name: 'n'.repeat(64), type: 'BIGINT' }]) } }],
-    ['a long type', { marts: { a_mart: mart([{ name: 'id', type: 'S'.repeat(1001) }]) } }],
+    [
+      'a name of a column',
+      { marts: { a_mart: mart([{ name: 'count_star()', type: 'BIGINT', field_id: 1 }]) } },
+    ],
+    ['a long name', { marts: { a_mart: mart([{ name: 'n'.repeat(64), type: 'BIGINT', field_id: 1 }]) } }],
+    ['a long type', { marts: { a_mart: mart([{ name: 'id', type: 'S'.repeat(1001), field_id: 1 }]) } }],
     ['a model of the user', { own: { models: [{ name: 'x' }], checks: [], left_out: [] } }],
     ['a line end in a name', { own: { models: [], checks: [], left_out: [{ name: 'a\nb', reason: '' }] } }],
   ])('is not sealed because of %s', async (_, more) => {

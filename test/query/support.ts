@@ -5,6 +5,7 @@ import { type Exported, exportLake } from '../../src/ask/export/export.js';
 import { type ExportInput, exportRequest } from '../../src/ask/export/request.js';
 import { type Config, readConfig } from '../../src/base/config/config.js';
 import { literal } from '../../src/base/duck/session.js';
+import { giveIds } from '../../src/core/lake/field-ids.js';
 import { type ManifestTable, writeManifest } from '../../src/core/lake/manifest.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
@@ -42,8 +43,8 @@ export async function handMadeLake(
   };
   writeManifest(snapshot, {
     snapshot_id: SNAPSHOT,
-    schema_version: 1,
-    lotlake_version: null,
+    schema_version: 4,
+    lotlake_version: '0',
     origin: null,
     run_id: SNAPSHOT,
     sequence: 1,
@@ -85,7 +86,14 @@ async function writeTable(snapshot: string, name: string, sql: string): Promise<
     rows: 0,
   }));
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return { columns, key: [], partitioned, rows: Number(counted.getRowsJson()[0]?.[0]), bytes, files };
+  return {
+    ...giveIds(columns, undefined, partitioned),
+    key: [],
+    partitioned,
+    rows: Number(counted.getRowsJson()[0]?.[0]),
+    bytes,
+    files,
+  };
 }
 
 /** Paths of all files below a folder, in order. */

@@ -1,7 +1,6 @@
 import { identifier, type Session, type TemporarySession } from '../../base/duck/session.js';
-import type { ManifestTable } from '../../core/lake/manifest.js';
 import { readSchemas } from '../../core/lake/rows/schemas.js';
-import { columnsOf } from '../../core/lake/schema.js';
+import { type Column, columnsOf } from '../../core/lake/schema.js';
 import { lakeTables, systemTables } from '../../core/lake/tables.js';
 import type { Contents } from '../../core/model/dictionary.js';
 import { type Model, readModels } from '../../core/model/model-files.js';
@@ -23,7 +22,7 @@ export async function describeEmptyLake({ session, temp }: TemporarySession): Pr
   await runModels(session.connection, { target: temp });
   const published = readModels().filter(({ exists }) => exists !== 'none');
   const describe = async (named: readonly { readonly name: string }[]) => {
-    const described: Record<string, Pick<ManifestTable, 'columns' | 'rows'>> = {};
+    const described: Record<string, { columns: readonly Column[]; rows: number }> = {};
     for (const { name } of named)
       described[name] = { columns: await columnsOf(session.connection, `from ${identifier(name)}`), rows: 0 };
     return described;

@@ -33,21 +33,6 @@ export type Stage = (typeof stages)[keyof typeof stages];
 /** Stable name of an error, listed in docs/run/errors.md. */
 export type Code = `${keyof typeof stages}_${string}`;
 
-/** Codes of an earlier version by those of today. `--json` gives both for one version. */
-export const formerCodes: Readonly<Partial<Record<Code, string>>> = {
-  EXPORT_OPTIONS: 'SHARE_EXPORT_OPTIONS',
-  EXPORT_EXISTS: 'SHARE_EXPORT_EXISTS',
-  QUERY_FAILED: 'SHARE_QUERY',
-  QUERY_CLOSED: 'SHARE_CLOSED',
-  QUERY_NO_SNAPSHOT: 'SHARE_NO_SNAPSHOT',
-  QUERY_NOTHING_FOUND: 'SHARE_NOTHING_FOUND',
-  QUERY_NO_TABLE: 'SHARE_NO_TABLE',
-  QUERY_NO_COLUMN: 'SHARE_NO_COLUMN',
-  QUERY_PLACE: 'SHARE_PLACE',
-  DOCS_FAILED: 'SHARE_DOCS',
-  SYSTEM_OUTPUT: 'SHARE_OUTPUT',
-};
-
 /** Exit codes by how a run ends because of an error; 0 is success. */
 export const exitCodes = {
   failed: 1,

@@ -166,14 +166,14 @@ function checkPlace(layout: Layout, to: string, force: boolean): void {
   if (foreign !== undefined) throw inTheWay(foreign, '--force replaces only a backup; name another folder');
 }
 
-/** Contents of the note. An older lotlake wrote no `names`. */
-const noteSchema = z.object({ lotlake: z.string(), from: z.string(), names: z.array(z.string()).optional() });
+/** Contents of the note. */
+const noteSchema = z.object({ lotlake: z.string(), from: z.string(), names: z.array(z.string()) });
 
 /** Why a folder may not be replaced: it is not a backup, or it holds other files. Undefined for a backup. */
 function foreignIn(to: string): string | undefined {
   const note = readNote(to);
   if (note === undefined) return `${to} was not made by a backup`;
-  const ours = new Set([NOTE, ...(note.names ?? readdirSync(to))]);
+  const ours = new Set([NOTE, ...note.names]);
   const foreign = readdirSync(to).find((name) => !ours.has(name));
   return foreign === undefined ? undefined : `${to} holds ${foreign}, which no backup made`;
 }

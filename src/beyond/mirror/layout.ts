@@ -15,7 +15,7 @@ import type { ObjectStore, Versioned } from './store.js';
 export type MirrorPlace = Config['publish'] & { readonly to: string };
 
 /** Version of the layout of a mirror that this code writes. */
-const MIRROR_VERSION = 1;
+const MIRROR_VERSION = 2;
 
 /** The only object that is ever switched. It leads to everything that a reader needs. */
 const CURRENT = 'current.json';
@@ -55,11 +55,11 @@ const currentSchema = z.object({
   origin: z.string().nullable(),
   snapshot_id: id,
   /** Snapshots that are kept, oldest first, the current one last. */
-  snapshots: z.array(z.object({ snapshot_id: id, created_at: z.string(), sequence: z.int().optional() })),
+  snapshots: z.array(z.object({ snapshot_id: id, created_at: z.string(), sequence: z.int() })),
   /** Object that stores the heads of the tables, which are written after each switch. */
   heads: path,
-  /** The tables by name; undefined if an earlier version of lotlake switched last. */
-  tables: z.record(id, tableStateSchema).transform(byName).optional(),
+  /** The tables by name. */
+  tables: z.record(id, tableStateSchema).transform(byName),
   switched_at: z.string(),
   /** Until when a vacuum may remove objects and nobody may push; null if no vacuum is running. */
   vacuum_until: z.string().nullable(),
@@ -79,8 +79,8 @@ const recordSchema = z.object({
   files: z.array(z.object({ path, object: path, bytes: z.int(), sha256 })),
   /** Manifests and manifest lists of Iceberg that describe the snapshot. */
   metadata: z.array(path),
-  /** Those of them that are lists, whole. An earlier version of lotlake did not keep them. */
-  lists: z.record(path, z.base64()).optional(),
+  /** Those of them that are lists, whole. */
+  lists: z.record(path, z.base64()),
 });
 
 /** `snapshots/<id>.json`, gzipped: the parts of a snapshot. */
@@ -127,7 +127,6 @@ export async function findRecord(
   return found === undefined ? undefined : parse(store, name, recordSchema, found);
 }
 
-/** An earlier version of lotlake wrote records as they are. */
 const isGzipped = (body: Buffer): boolean => body[0] === 0x1f && body[1] === 0x8b;
 
 function parse<T extends z.ZodType>(

@@ -123,13 +123,11 @@ async function compareHeads(
   objects: ReadonlyMap<string, Listed>,
 ): Promise<Unwritten & { readonly foreign: readonly Foreign[] }> {
   const versions = newestVersions(current, heads);
-  // An earlier version of lotlake did not name the tables that it no longer had.
-  const isEarlier = current !== undefined && current.tables === undefined;
   const strange = [...objects.keys()].filter((name) => {
     const found = headOf(name);
     if (found === undefined || heads.has(name)) return false;
     const newest = versions.get(found.table);
-    if (newest === undefined) return !isEarlier;
+    if (newest === undefined) return true;
     return found.version !== null && found.version > newest;
   });
   const compared = await forEach(store, [...heads], (head) => compareHead(store, head, objects.get(head[0])));

@@ -32,11 +32,9 @@ export const runs = command({
 
 /** What is known about every run. A record has more members, which `--json` prints. */
 type ListedRun = Pick<RunRecord, 'run_id' | 'pipeline' | 'started_at' | 'ended_at'> &
-  Pick<RunRecord, 'records' | 'loaded' | 'rejected' | 'counts' | 'warnings'> & {
+  Pick<RunRecord, 'records' | 'loaded' | 'rejected' | 'rejected_values' | 'counts' | 'warnings'> & {
     readonly outcome: string;
     readonly error: { readonly code: string; readonly message: string } | null;
-    /** Null for runs of an older lotlake. */
-    readonly rejected_values: number | null;
   };
 
 /** A run of the table `runs` whose record is gone. */

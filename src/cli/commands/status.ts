@@ -101,7 +101,7 @@ function publishedIn(snapshot: string | undefined) {
 }
 
 /**
- * When the last successful nightly ended. If its record is missing, as in a restored lake or one of an older lotlake, the
+ * When the last successful nightly ended. If its record is missing, as in a restored lake, the
  * start of the last full pass stands for it.
  */
 function freshness(
@@ -158,7 +158,7 @@ function diskIn({ output }: Config, records: readonly RunRecord[]) {
 /** The standing of the lake; if the snapshot cannot be read, only the alarms that do not need one, and the reason. */
 type LakeStanding = (Standing | Pick<Standing, 'alarms'>) & { readonly unknown?: string };
 
-/** A snapshot that cannot be read, such as one of an older lotlake, must not hide the rest of the status. */
+/** A snapshot that cannot be read, such as one of another format, must not hide the rest of the status. */
 async function standingIn(config: Config, layout: Layout): Promise<LakeStanding> {
   try {
     return await lakeStanding(config);

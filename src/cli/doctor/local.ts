@@ -12,7 +12,7 @@ import { findBase } from '../../core/lake/base.js';
 import { assertLink, brokenLink } from '../../core/lake/broken-link.js';
 import { assertMemory, diskFullError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
-import { allTables, manifestIn, SCHEMA_VERSION } from '../../core/lake/manifest.js';
+import { allTables, manifestIn } from '../../core/lake/manifest.js';
 import { brokenDeltas } from '../../core/lake/passes/group.js';
 import { findPasses } from '../../core/lake/passes/pass.js';
 import { findStrays } from '../../core/lake/presence.js';
@@ -166,9 +166,8 @@ export function checkLake(config: Config): Finding {
       text: `snapshot ${base.manifest.snapshot_id} holds ${stray.file}, which is none of its files`,
       hint: 'no command reads it, but other programs that list folders do: move it out of the snapshot; lotlake verify names all such files',
     };
-  const { snapshot_id, schema_version: format, created_at } = base.manifest;
-  const old = format < SCHEMA_VERSION ? `; the next run writes format ${SCHEMA_VERSION}` : '';
-  return { text: `snapshot ${snapshot_id} of ${created_at}, format ${format}${old}` };
+  const { snapshot_id, created_at } = base.manifest;
+  return { text: `snapshot ${snapshot_id} of ${created_at}` };
 }
 
 /** Finds passes that the next run continues, and passes that it cannot read. */

@@ -117,10 +117,8 @@ async function formOf({ base, session, config, now }: Job, passes: readonly Pass
   return chooseForm({ passes, known, isComparable, keyframeDays: config.keyframeDays, now: now() });
 }
 
-/** The passes over `/cars` with records that a snapshot was made from; none if it does not know their order. */
+/** The passes over `/cars` with records that a snapshot was made from. */
 async function passesOf(connection: DuckDBConnection, base: BaseState): Promise<KnownPass[]> {
-  const { columns = [] } = base.manifest.tables.passes ?? {};
-  if (!columns.some(({ name }) => name === 'sequence')) return [];
   const found = await rows(
     connection,
     `select pass_id, sequence from ${tableRelation(base, 'passes')}
@@ -128,7 +126,7 @@ async function passesOf(connection: DuckDBConnection, base: BaseState): Promise<
   );
   return found.map(({ pass_id, sequence }) => ({
     pass_id: String(pass_id),
-    sequence: Number(sequence ?? 0),
+    sequence: Number(sequence),
   }));
 }
 

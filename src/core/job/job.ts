@@ -11,7 +11,7 @@ import { assertLink } from '../lake/broken-link.js';
 import type { IdRecords } from '../lake/field-ids.js';
 import { assertMemory, assertSpace } from '../lake/lake-error.js';
 import { currentSnapshot, type Layout, layoutOf } from '../lake/layout.js';
-import { type Manifest, SCHEMA_VERSION } from '../lake/manifest.js';
+import type { Manifest } from '../lake/manifest.js';
 import { listPasses, newId } from '../lake/passes/pass.js';
 import { readSchemas } from '../lake/rows/schemas.js';
 import type { TableSchema } from '../lake/schema.js';
@@ -303,18 +303,11 @@ function clientOf({ options, recorder, clock }: Run, job: Job): Client {
 }
 
 /** The snapshot that a run builds on. A rebuild needs none, since it repairs a lake with damaged snapshots. */
-function baseOf(pipeline: string, layout: Layout, { step, warn }: Reporter): BaseState | undefined {
+function baseOf(pipeline: string, layout: Layout, { warn }: Reporter): BaseState | undefined {
   assertLink(layout);
   const isRebuild = pipeline === 'rebuild';
   try {
-    const base = findBase(layout, isRebuild ? () => undefined : warn);
-    const format = base?.manifest.schema_version ?? SCHEMA_VERSION;
-    if (base !== undefined && format < SCHEMA_VERSION)
-      step(
-        'migrate',
-        `snapshot ${base.manifest.snapshot_id} has format ${format}; this run reads all records again and publishes format ${SCHEMA_VERSION}`,
-      );
-    return base;
+    return findBase(layout, isRebuild ? () => undefined : warn);
   } catch (error) {
     if (!isRebuild || !(error instanceof LotlakeError) || error.code !== 'LAKE_UNSOUND') throw error;
     return undefined;

@@ -37,8 +37,6 @@ export function findLeftovers(layout: Layout, kept: readonly string[]) {
         matching(folder, /^(current|warehouse|\.lake\.json)\.[0-9a-f]+\.tmp(\.wal)?$/),
       ),
     ],
-    // The records of runs now hold what an older lotlake noted in this file.
-    ['notes of an older lotlake', matching(lake, /^failed-runs\.ndjson(\.tmp)?$/)],
     [`record of a run more than ${KEPT_DAYS} days ago`, oldRuns(layout)],
     ['temporary file', matching(layout.runs, ID).flatMap((folder) => matching(folder, /\.tmp$/))],
     [
@@ -79,8 +77,8 @@ export function partialOf(path: string, kind: 'partial' | 'replaced' = 'partial'
   return join(dirname(path), `.${basename(path)}.${kind}-${writer}`);
 }
 
-/** Final name, kind, process and host in a path of {@link partialOf}. An older lotlake named no process. */
-const PARTIAL = /^\.(.+)\.(partial|replaced)-[0-9a-f]{8}(?:\.(\d+)\.(.+))?$/;
+/** Final name, kind, process and host in a path of {@link partialOf}. */
+const PARTIAL = /^\.(.+)\.(partial|replaced)-[0-9a-f]{8}\.(\d+)\.(.+)$/;
 
 /** Milliseconds without a write after which a process of another host counts as dead. */
 const SILENCE = 86_400_000;

@@ -22,7 +22,7 @@ export interface Holder {
   readonly token?: string | undefined;
   readonly pid: number;
   readonly host?: string | undefined;
-  /** Where the pid means this process; see {@link placeOf}. An older lotlake did not write it. */
+  /** Where the pid means this process; see {@link placeOf}. A lock on a full disk does not say it. */
   readonly place?: string | undefined;
   /** When the process began, in ticks since the boot, if the system says so. Another process may get its pid. */
   readonly ticks?: string | undefined;
@@ -205,7 +205,7 @@ function isAlive({ pid, place, ticks, token }: Holder): boolean | undefined {
 /**
  * Makes a lock and returns its text; undefined if there is one. On a full disk, a vacuum needs the lock before it can free
  * space: a text of up to 59 bytes is kept in the entry of the link itself and takes no block (ext4, XFS, tmpfs), so such a
- * lock says only what tells its holder from others. From other containers its holder looks like one of an older lotlake.
+ * lock says only what tells its holder from others.
  */
 function create(path: string, holder: Holder): string | undefined {
   const { token, pid, ticks } = holder;

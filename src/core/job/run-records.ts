@@ -17,8 +17,8 @@ const runRecord = z.object({
   pipeline: z.string(),
   /** Version of lotlake. */
   version: z.string(),
-  /** The lake that it worked on; null if it did not get the lock, and in records of an older lotlake. */
-  lake_id: z.string().nullable().default(null),
+  /** The lake that it worked on; null if it did not get the lock,. */
+  lake_id: z.string().nullable(),
   /** Service that the run requests; null if it requests none. */
   origin: z.string().nullable(),
   outcome: z.enum([

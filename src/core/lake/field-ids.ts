@@ -56,19 +56,19 @@ const elementOf = (name: string): string => `${name}.element`;
 
 const isList = (type: string | undefined): boolean => type?.endsWith('[]') === true;
 
-/** The columns of a table with the ids that its files have. Before ids were recorded, each was the hash of its name. */
-export const fieldsOf = ({ columns }: Pick<FieldRecord, 'columns'>): Field[] => columns.map(withId);
-
-function withId({ name, type, field_id = hashOf(name), element_id }: FieldRecord['columns'][number]): Field {
-  const element = element_id ?? (isList(type) ? hashOf(elementOf(name)) : undefined);
-  return { name, type, field_id, ...(element === undefined ? {} : { element_id: element }) };
-}
+/** The columns of a table with the ids that its files have. */
+export const fieldsOf = ({ columns }: Pick<FieldRecord, 'columns'>): Field[] =>
+  columns.map(({ name, type, field_id, element_id }) => ({
+    name,
+    type,
+    field_id,
+    ...(element_id === undefined ? {} : { element_id }),
+  }));
 
 /**
  * Gives the columns of a table their ids. A column keeps the id that is recorded, also under a new name that says which one
  * it had (`was`). A new column, and one whose type Iceberg cannot read as the new one, gets the hash of its name or, if the
- * table has or had that number, the next free one. No id is given twice. A column without a recorded id keeps the hash of its
- * name also in another type: its files may have no ids, and then readers find its earlier values by its name alone.
+ * table has or had that number, the next free one. No id is given twice.
  * @param before the record of the last snapshot; undefined for a new table
  * @param isPartitioned whether the path of its files has the column `month`, which has the hash of its name
  * @returns the new record
@@ -81,7 +81,7 @@ export function giveIds(
   const recorded = fieldsOf(before ?? { columns: [] });
   const dropped = before?.dropped ?? [];
   const idsOf = ({ field_id, element_id = 0 }: Field): number[] => [field_id, element_id];
-  const taken = new Set([...recorded, ...dropped.map(withId)].flatMap(idsOf));
+  const taken = new Set([...recorded, ...dropped].flatMap(idsOf));
   if (isPartitioned) taken.add(hashOf('month'));
   const free = (path: string): number => {
     let id = hashOf(path);
@@ -89,18 +89,12 @@ export function giveIds(
     taken.add(id);
     return id;
   };
-  const isRecorded = ({ name }: Field): boolean =>
-    before?.columns.some((column) => column.name === name && column.field_id !== undefined) === true;
   const given = new Set<number>();
   const columns = wanted.map((column): Field => {
     const { name } = column;
     const old = recordOf(column, wanted, recorded);
     const type = column.type ?? old?.type ?? '';
-    // Two columns of an older lotlake may have one hash.
-    const keeps =
-      old !== undefined &&
-      (!isRecorded(old) || isReadAs(old.type, type)) &&
-      idsOf(old).every((id) => !given.has(id));
+    const keeps = old !== undefined && isReadAs(old.type, type) && idsOf(old).every((id) => !given.has(id));
     const field_id = keeps ? old.field_id : free(name);
     const element = isList(type) ? { element_id: (keeps && old.element_id) || free(elementOf(name)) } : {};
     const field = { name, type, field_id, ...element };

@@ -8,8 +8,8 @@ import { version } from '../../base/config/package-root.js';
 import type { StreamName } from '../service/streams.js';
 import { ID, MOST_SEQUENCE } from './ids.js';
 
-/** Version that this code writes. */
-export const SCHEMA_VERSION = 3;
+/** Format of tables, manifest and landing. This code writes and reads no other. */
+export const SCHEMA_VERSION = 4;
 
 /*
  * A lake may come from anywhere. Names, ids and paths of a manifest become names of files and parts of SQL, so they have the
@@ -36,21 +36,18 @@ const fileSchema = z.object({
   path: z.string().regex(/^[a-z][a-z0-9_]*(\/\w+=[\w%-][\w%.-]*)*\/[\w-][\w.-]*\.parquet$/),
   bytes: count,
   rows: count,
-  /** SHA-256 in hex; snapshots of earlier versions have none. */
+  /** SHA-256 in hex; undefined until the snapshot is sealed. */
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
 });
 
-/**
- * A column with its id in Parquet and Iceberg, and the id of its elements if it is a list. They never change. Snapshots of
- * earlier versions have none: the ids in their files are hashes of names (see lake/field-ids).
- */
+/** A column with its id in Parquet and Iceberg, and the id of its elements if it is a list. They never change. */
 const fieldSchema = z.object({
   name,
   type: text,
-  field_id: z.int().positive().optional(),
+  field_id: z.int().positive(),
   element_id: z.int().positive().optional(),
 });
 
@@ -107,26 +104,25 @@ const viewSchema = z.object({
 
 const manifestSchema = z.object({
   snapshot_id: id,
-  /** Version of the layout of tables, manifest and landing. */
-  schema_version: z.int(),
-  /** Version of lotlake that wrote it; null before format 3. */
-  lotlake_version: text.nullable().default(null),
-  /** Service of the lake; null if it was written before format 3 and no later run has named the service. */
-  origin: text.nullable().default(null),
+  schema_version: z.literal(SCHEMA_VERSION),
+  /** Version of lotlake that wrote it. */
+  lotlake_version: text,
+  /** Service of the lake; null if no run has named it. */
+  origin: text.nullable(),
   run_id: id,
   /**
    * Place of the snapshot in the order of the lake: greater than that of every snapshot and pass before it. Ids and times follow
-   * clocks, which may be set back. 0 in a snapshot that was written before there was such a place: it comes before all others.
+   * clocks, which may be set back.
    */
-  sequence: count.max(MOST_SEQUENCE).default(0),
+  sequence: count.max(MOST_SEQUENCE),
   pipeline: text,
   created_at: instant,
   /** Start of the last whole pass over each stream in the lake; `cars:3` is the last pass over source 3 alone. */
   last_pass_at: z.record(z.string().regex(/^[a-z_]+(:\d+)?$/), instant),
   /** Passes that the run of this snapshot merged. */
-  pass_ids: z.array(id).default([]),
+  pass_ids: z.array(id),
   /** Fingerprints of the records that the snapshot was made from, and of the code that read them. */
-  fingerprints: z.object({ records: count, code: text }).nullable().default(null),
+  fingerprints: z.object({ records: count, code: text }).nullable(),
   /** Fingerprint of the contract, SQL, seeds and settings that tables and marts were made by. */
   recipe: text.optional(),
   /** The user's models and checks by their definitions (`model/own-models.ts` reads them), and what is left out. */
@@ -140,15 +136,15 @@ const manifestSchema = z.object({
     .optional(),
   tables: tablesSchema,
   marts: tablesSchema,
-  views: z.record(name.lowercase(), viewSchema).default({}).transform(byName),
+  views: z.record(name.lowercase(), viewSchema).transform(byName),
   /** The ids of tables and marts that earlier snapshots had, such as those of a model that failed. */
   absent: z.record(name.lowercase(), fieldsSchema).transform(byName).optional(),
 });
 
-/** The members that are read first. A later format may have changed all others. */
-const laterSchema = z.object({
-  schema_version: z.int().gt(SCHEMA_VERSION),
-  lotlake_version: z.string().optional().catch(undefined),
+/** The members that are read first. Another format may have changed all others. */
+const formatSchema = z.object({
+  schema_version: z.int(),
+  lotlake_version: z.string().catch('of another version'),
 });
 
 export type LakeFile = Readonly<z.output<typeof fileSchema>>;
@@ -173,17 +169,19 @@ export const allFiles = (manifest: Manifest) =>
   Object.values(allTables(manifest)).flatMap(({ files }) => files);
 
 /**
- * Validates the content of a manifest. Throws LAKE_MANIFEST if it is not valid, and LAKE_FORMAT if a later lotlake wrote it
- * in a format that this one cannot read.
+ * Validates the content of a manifest. Throws LAKE_MANIFEST if it is not valid or of an earlier format, which landing replaces,
+ * and LAKE_FORMAT if it is of a later one.
  */
 export function manifestFrom(content: unknown, path: string, hint = REBUILD): Manifest {
-  const later = laterSchema.safeParse(content).data;
-  if (later !== undefined)
-    throw new LotlakeError(
-      'LAKE_FORMAT',
-      `${path} has format ${later.schema_version}, written by lotlake ${later.lotlake_version ?? 'of a later version'}; this is lotlake ${version}, which knows formats 1 to ${SCHEMA_VERSION}`,
-      { outcome: 'usage', hint: 'nothing was changed; install that version of lotlake, or a later one' },
-    );
+  const { schema_version: format = SCHEMA_VERSION, lotlake_version: by } =
+    formatSchema.safeParse(content).data ?? {};
+  const other = `${path} has format ${format}, written by lotlake ${by}; this is lotlake ${version}, which knows format ${SCHEMA_VERSION} alone`;
+  if (format > SCHEMA_VERSION)
+    throw new LotlakeError('LAKE_FORMAT', other, {
+      outcome: 'usage',
+      hint: 'nothing was changed; install that version of lotlake, or a later one',
+    });
+  if (format < SCHEMA_VERSION) throw new LotlakeError('LAKE_MANIFEST', other, { hint });
   const parsed = manifestSchema.safeParse(content);
   if (parsed.success) return parsed.data;
   const reason = z.prettifyError(parsed.error);

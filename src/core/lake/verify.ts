@@ -74,8 +74,7 @@ export function tornState(path: string): string | undefined {
 
 /**
  * Reads every view and table of a snapshot's `warehouse.duckdb` and compares the rows with the manifest. Views that name
- * another folder are a warning: the lake was moved, and no run has been since. They are read in this folder all the same,
- * unless an earlier lotlake made them.
+ * another folder are a warning: the lake was moved, and no run has been since. They are read in this folder all the same.
  */
 export async function verifyWarehouse(
   connection: DuckDBConnection,
@@ -94,14 +93,11 @@ export async function verifyWarehouse(
     return { problems: [{ ...found, ...tornIf(torn !== undefined) }], warnings: [] };
   }
   try {
-    const { strange, canBeTold } = await namedFolders(connection, 'warehouse', snapshot);
-    const help = canBeTold
-      ? `set variable ${FOLDER} = ${literal(snapshot)}`
-      : 'the next run or vacuum makes them again';
+    const strange = await namedFolders(connection, 'warehouse', snapshot);
+    const help = `set variable ${FOLDER} = ${literal(snapshot)}`;
     const warnings = strange.map((folder) =>
       warehouseProblem('snapshot', `views on ${snapshot}`, `views on ${folder}; ${help}`),
     );
-    if (strange.length > 0 && !canBeTold) return { problems: [], warnings };
     await connection.run(`set variable ${FOLDER} = ${literal(snapshot)}`);
     const problems: Problem[] = [];
     for (const [name, table] of Object.entries(allTables(manifest))) {

@@ -38,27 +38,22 @@ export function commentOn(text: string, view: string, column?: string): string {
   return `comment on ${what} is ${literal(text)}`;
 }
 
-/** The folder in the SQL of a view: behind the variable, or in the path if an older lotlake made the view. */
-const NAMED = new RegExp(
-  `getvariable\\('${FOLDER}'\\), '((?:[^']|'')*)'|read_parquet\\('((?:[^']|'')*)/[^/']+/\\*\\*`,
-);
+/** The folder in the SQL of a view, behind the variable. */
+const NAMED = new RegExp(`getvariable\\('${FOLDER}'\\), '((?:[^']|'')*)'`);
 
-/**
- * Finds the folders, other than that of the snapshot, that the views of an attached database name, and whether all views
- * use the variable.
- */
-export async function namedFolders(connection: DuckDBConnection, database: string, snapshot: string) {
+/** Finds the folders, other than that of the snapshot, that the views of an attached database name. */
+export async function namedFolders(
+  connection: DuckDBConnection,
+  database: string,
+  snapshot: string,
+): Promise<readonly string[]> {
   const views = await rows(
     connection,
     // A view of the user reads no files, whatever its text says.
     `select sql from duckdb_views() where database_name = ${literal(database)} and not internal and contains(sql, 'read_parquet(')`,
   );
-  const found = views.map(({ sql }) => NAMED.exec(String(sql)) ?? []);
-  const folders = found
-    .flatMap(([, fallback, fixed]) => fallback ?? fixed ?? [])
-    .map((folder) => folder.replaceAll("''", "'"));
-  const strange = [...new Set(folders)].filter((folder) => !isSame(folder, snapshot));
-  return { strange, canBeTold: found.every(([, , fixed]) => fixed === undefined) };
+  const folders = views.flatMap(({ sql }) => NAMED.exec(String(sql))?.[1]?.replaceAll("''", "'") ?? []);
+  return [...new Set(folders)].filter((folder) => !isSame(folder, snapshot));
 }
 
 function isSame(folder: string, snapshot: string): boolean {
@@ -85,7 +80,7 @@ export async function mendViews(connection: DuckDBConnection, layout: Layout, op
 async function isMoved(connection: DuckDBConnection, snapshot: string): Promise<boolean> {
   try {
     await connection.run(`attach ${literal(join(snapshot, WAREHOUSE))} as looked_at (read_only)`);
-    return (await namedFolders(connection, 'looked_at', snapshot)).strange.length > 0;
+    return (await namedFolders(connection, 'looked_at', snapshot)).length > 0;
   } catch {
     return false;
   } finally {

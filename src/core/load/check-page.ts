@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { openNew, writeTo } from '../../base/config/owned.js';
 import type { LandedPage } from '../lake/passes/landed-page.js';
 import { regular } from '../service/scan/locate.js';
-import { MOST_RECORD_BYTES, type OversizedRecord } from '../service/scan/scan-page.js';
+import type { OversizedRecord } from '../service/scan/scan-page.js';
 import { LARGE, mendRecord } from './mend-record.js';
 import { type BadValue, type Fault, NO_UTF8, type RecordRules } from './rejected-values.js';
 
@@ -113,7 +113,7 @@ function readable(line: Buffer, { irregular }: PagePlace, { stream: { contract }
 /** What the reject of a record says that the service could not serve; `data_health` counts them by it. */
 export const UNSERVED = 'a record that the service can serve';
 
-function tooLarge({ id, bytes, most = MOST_RECORD_BYTES }: OversizedRecord): Fault {
+function tooLarge({ id, bytes, most }: OversizedRecord): Fault {
   return {
     record_id: id === null ? null : String(id),
     path: '',

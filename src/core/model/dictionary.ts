@@ -7,7 +7,7 @@ import type { Manifest, ManifestTable } from '../lake/manifest.js';
 import { RECORDS } from '../lake/rows/batch-views.js';
 import { membersBehind } from '../lake/rows/column-places.js';
 import { nodeAt } from '../lake/rows/types.js';
-import { ownColumns } from '../lake/schema.js';
+import { type Column, ownColumns } from '../lake/schema.js';
 import { type LakeTable, lakeTables, systemTables } from '../lake/tables.js';
 import { enumerations, reportKeys } from '../service/contract/enumerations.js';
 import type { ContractNode } from '../service/contract/node.js';
@@ -43,7 +43,9 @@ export interface TableEntry {
   readonly columns: readonly ColumnEntry[];
 }
 
-type Described = Pick<ManifestTable, 'columns'> & Partial<Pick<ManifestTable, 'rows' | 'partitioned'>>;
+interface Described extends Partial<Pick<ManifestTable, 'rows' | 'partitioned'>> {
+  readonly columns: readonly Column[];
+}
 
 /** The tables and marts to describe, by name: those of a manifest, or of an empty lake. */
 export interface Contents extends Pick<Manifest, 'own'> {

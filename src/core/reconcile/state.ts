@@ -7,7 +7,15 @@ import { filesRelation, writtenRelation } from '../lake/files.js';
 import { partitionColumns } from '../lake/partition.js';
 import { type Column, REJECTED, type TableSchema } from '../lake/schema.js';
 import { isStaged, RECEIPT_BITS, REJECT_COLUMNS, rejectsRelation, stagedFiles } from '../lake/staged.js';
-import { baseRelation, emptyOf, isInMemory, type MergeContext, PARTITION, READ_OFTEN } from './relations.js';
+import {
+  baseRelation,
+  emptyOf,
+  isInMemory,
+  type MergeContext,
+  PARTITION,
+  READ_OFTEN,
+  systemTable,
+} from './relations.js';
 
 /** Schemas of the relations that the rules read. `run` holds what the run knows and what its rules find out. */
 const SCHEMAS = ['base', 'stage', 'counted', 'next', 'run'] as const;
@@ -330,14 +338,9 @@ export async function bindEstimates(
   return true;
 }
 
-/** The sightings of the last snapshot. An older lake has none: then `last_seen_at` counts, else the last change. */
-function knownSightings(context: MergeContext): string {
-  const stored = context.base?.manifest.tables.sightings;
-  if (context.base !== undefined && stored !== undefined)
-    return filesRelation(context.base.folder, stored.files, false);
-  const from = (table: 'lots' | 'vehicles', lotId: string): string => `
-    select vehicle_id, ${lotId} as lot_id, coalesce(last_seen_at, changed_at) as seen_at,
-      cast(null as varchar) as seen_by, cast(null as timestamptz) as rejected_at, run_id
-    from base.${table}`;
-  return `(${from('lots', 'lot_id')} union all ${from('vehicles', 'null')})`;
+/** The sightings of the last snapshot; none if nothing was published. */
+function knownSightings({ base }: MergeContext): string {
+  const stored = base?.manifest.tables.sightings;
+  if (base === undefined || stored === undefined) return `(${emptyOf(systemTable('sightings').columns)})`;
+  return filesRelation(base.folder, stored.files, false);
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { identifier, literal, row, rows, type Session } from '../../../src/base/duck/session.js';
-import type { ManifestTable } from '../../../src/core/lake/manifest.js';
+import type { ManifestView } from '../../../src/core/lake/manifest.js';
 
 /** Greatest relative difference of two floating-point values that count as equal. */
 const RELATIVE = 1e-9;
 
-type Described = Pick<ManifestTable, 'columns' | 'key'>;
+type Described = Pick<ManifestView, 'columns' | 'key'>;
 
 const files = (folder: string, table: string): string =>
   `read_parquet(${literal(join(folder, table, '**/*.parquet'))})`;

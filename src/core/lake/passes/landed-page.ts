@@ -13,7 +13,7 @@ export interface PageFacts {
   readonly tellsEnd?: boolean | undefined;
   /** Continues the scroll form of the feed; null if the list is not a scroll, or at its end. */
   readonly scrollId?: string | null;
-  /** Number of the page as the page states it. Pages of an older lotlake lack it, and the next three. */
+  /** Number of the page as the page states it. */
   readonly current?: number | null | undefined;
   /** Place of its first record in the whole list, from 1. */
   readonly from?: number | null | undefined;
@@ -53,8 +53,8 @@ export interface LandedPage
   /** Order of receipt in the pass, from 0. */
   readonly seq: number;
   readonly fileBytes: number;
-  /** SHA-256 of the file in hex; pages from before checksums have none. */
-  readonly sha256?: string | undefined;
+  /** SHA-256 of the file in hex. */
+  readonly sha256: string;
   /** Records past the size limit. The file holds only the beginning of each. */
   readonly oversized?: readonly Placed<OversizedRecord>[] | undefined;
   /** Records that the service could not serve. The file holds a line in the place of each. */
@@ -66,7 +66,7 @@ export interface LandedPage
   readonly held?: { readonly records: number; readonly bytes: number } | undefined;
   /** Whether every record fits the contract, so that zod need not check them. */
   readonly fits: boolean;
-  /** Place of the fingerprints of its records. Only pages of vehicles have them, unless an older lotlake landed them. */
+  /** Place of the fingerprints of its records, in pages of vehicles. */
   readonly prints?: PrintsPlace | undefined;
   /** What a page of vehicles brings that the lake does not have; undefined if its records are not compared. */
   readonly fresh?: FreshRecords | undefined;

@@ -8,33 +8,35 @@ import { append, isLink, makeFolder, realPlace, replaceFile } from '../../../bas
 import { type StreamName, streamNames } from '../../service/streams.js';
 import { checksumOf, syncFiles, unwritable, writing } from '../disk.js';
 import { FINGERPRINTS, ID, MOST_SEQUENCE } from '../ids.js';
+import { SCHEMA_VERSION } from '../manifest.js';
 import { arePrintsSound, endOfPrints } from './fingerprints.js';
 import { heldBy, type LandedPage } from './landed-page.js';
 
 const passSchema = z.object({
+  /** Format of the lake that it belongs to. */
+  format: z.literal(SCHEMA_VERSION),
   pass_id: z.string().regex(ID),
   stream: z.enum(streamNames),
   run_id: z.string().regex(ID),
   /**
-   * Place in the order of the lake of the run that used the pass last: that of its snapshot, once it is published. 0 in a pass that
-   * was landed before there was such a place: it comes before all others, by its end.
+   * Place in the order of the lake of the run that used the pass last: that of its snapshot, once it is published.
    */
-  sequence: z.int().min(0).max(MOST_SEQUENCE).default(0),
-  /** Service of its requests; null if it was landed before format 3. */
-  origin: z.string().nullable().default(null),
+  sequence: z.int().min(0).max(MOST_SEQUENCE),
+  /** Service of its requests; null if the settings do not name it. */
+  origin: z.string().nullable(),
   /** `full` requests everything, `window` records that changed in the last minutes, `lookup` single vehicles. */
   kind: z.enum(['full', 'window', 'lookup']),
   /** Parameters of every request of the pass, without the page. */
   request: z.record(z.string(), z.union([z.string(), z.number()])),
   /**
    * What a full pass over `/cars` holds: all records (`keyframe`), or all but those that the lake had and the passes of
-   * `group` have landed (`delta`). Null in other passes and in those of an older lotlake, which hold all of theirs.
+   * `group` have landed (`delta`). Null in other passes, which hold all of theirs.
    */
-  form: z.enum(['keyframe', 'delta']).nullable().default(null),
+  form: z.enum(['keyframe', 'delta']).nullable(),
   /** The keyframe that a delta builds on. */
-  keyframe: z.string().nullable().default(null),
+  keyframe: z.string().nullable(),
   /** Every pass that a delta builds on, from its keyframe on. */
-  group: z.array(z.string()).default([]),
+  group: z.array(z.string()),
   /** Fingerprint of the contract that the pages were compared with. */
   contract: z.string(),
   state: z.enum(['open', 'sealed', 'abandoned']),
@@ -46,20 +48,20 @@ const passSchema = z.object({
   ended_at: z.string().nullable(),
   /**
    * Seconds by which the clock of the machine was ahead of the service's `Date`, which `started_at` follows; null if the
-   * service told no time, and in a pass of an older lotlake, whose times are the machine's.
+   * service told no time.
    */
-  clock_ahead: z.number().nullable().default(null),
+  clock_ahead: z.number().nullable(),
   pages: z.int(),
   /** Records of the answers, and the bytes of these records. */
   records: z.int(),
   bytes: z.int(),
-  /** Records in the files of the pages; null in a pass of an older lotlake, which has all of `records` there. */
-  landed: z.int().nullable().default(null),
+  /** Records in the files of the pages. */
+  landed: z.int(),
   /**
    * Hash of the ledger of a pass that has ended: its pages with their checksums, and its id. So pages of another pass do not
-   * count as its own. Null while it is open, and in a pass that ended before there was such a hash.
+   * count as its own. Null while it is open.
    */
-  ledger: z.string().nullable().default(null),
+  ledger: z.string().nullable(),
   first_id: z.number().nullable(),
   last_id: z.number().nullable(),
   total: z.int().nullable(),
@@ -70,15 +72,15 @@ const passSchema = z.object({
   /** Ranges of ids, borders left out, in which a record may have slipped from page to page while the list moved. */
   unproven: z.array(z.tuple([z.number(), z.number()])),
   /** Sources whose lists were walked whole, if they were requested one by one; else null. */
-  sources: z.array(z.int()).nullable().default(null),
+  sources: z.array(z.int()).nullable(),
   /** Sources that the service refused to the key at a start or at the end of the pass: it says nothing about them. */
-  hidden: z.array(z.int()).default([]),
+  hidden: z.array(z.int()),
   /** Results of lookups that brought no record, by their names. */
-  answers: z.record(z.string(), z.enum(['missing', 'refused', 'unreadable', 'other'])).default({}),
+  answers: z.record(z.string(), z.enum(['missing', 'refused', 'unreadable', 'other'])),
   /** Pages that runs could not load, by file. */
-  load_failures: z.array(z.object({ page: z.string(), run_id: z.string(), error: z.string() })).default([]),
+  load_failures: z.array(z.object({ page: z.string(), run_id: z.string(), error: z.string() })),
   /** When lotlake found that files of the pass are not as they were landed; null if they are, or nobody looked. */
-  damaged_at: z.string().nullable().default(null),
+  damaged_at: z.string().nullable(),
 });
 
 /** `pass.json`: one walk through a list of the service. */
@@ -96,8 +98,8 @@ export interface Pass {
 export type PassForm = Pick<PassRecord, 'form' | 'keyframe' | 'group'>;
 
 export type PassRequest = Pick<PassRecord, 'stream' | 'run_id' | 'origin' | 'kind' | 'request' | 'contract'> &
-  Partial<PassForm> &
-  Partial<Pick<PassRecord, 'sequence'>>;
+  Pick<PassRecord, 'sequence'> &
+  Partial<PassForm>;
 
 /** An id of a run or pass, which begins with its start, such as `20261118T020000Z-0a1b2c`. */
 export const newId = (start: Date): string =>
@@ -107,19 +109,30 @@ export function openPass(landing: string, request: PassRequest, now: Date): Pass
   const passId = newId(now);
   const folder = join(landing, request.stream, passId);
   makeFolder(folder);
-  const record = passSchema.parse({
+  const record: PassRecord = {
+    format: SCHEMA_VERSION,
     pass_id: passId,
+    form: null,
+    keyframe: null,
+    group: [],
     ...request,
     state: 'open',
     reason: null,
     complete: false,
     started_at: now.toISOString(),
     ended_at: null,
+    clock_ahead: null,
+    ledger: null,
     total: null,
     published: false,
     unproven: [],
+    sources: null,
+    hidden: [],
+    answers: {},
+    load_failures: [],
+    damaged_at: null,
     ...sumsOf([]),
-  });
+  };
   writeRecord(folder, record);
   return { folder, record, pages: [] };
 }
@@ -161,8 +174,8 @@ export function findPasses(landing: string, stream?: StreamName) {
 }
 
 /**
- * Orders passes as the runs of the lake used them. Times say nothing, since clocks are set back: only of two passes of one run, or of
- * two from before there was a `sequence`, the one that ended first comes first.
+ * Orders passes as the runs of the lake used them. Times say nothing, since clocks are set back: only of two passes of one run,
+ * the one that ended first comes first.
  */
 export function inMergedOrder({ record: a }: Pass, { record: b }: Pass): number {
   const endOf = ({ ended_at, started_at, pass_id }: PassRecord): string =>
@@ -197,15 +210,22 @@ export function readPass(folder: string): Pass {
 
 function readRecord(folder: string): PassRecord {
   const path = join(folder, 'pass.json');
+  let content: unknown;
   try {
-    return passSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+    content = JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    if (!(cause instanceof z.ZodError))
-      throw new LotlakeError('LAND_FAILED', `${path} cannot be read`, { cause });
-    throw new LotlakeError('LAND_FAILED', `${path} is not valid: ${z.prettifyError(cause)}`, {
-      hint: 'move the folder of this pass away and run again',
-    });
+    throw new LotlakeError('LAND_FAILED', `${path} cannot be read`, { cause });
   }
+  const parsed = passSchema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const { format = 3 } = z.object({ format: z.int() }).safeParse(content).data ?? {};
+  const problem =
+    format === SCHEMA_VERSION
+      ? `is not valid: ${z.prettifyError(parsed.error)}`
+      : `has format ${format}, and this lotlake reads format ${SCHEMA_VERSION} alone`;
+  throw new LotlakeError('LAND_FAILED', `${path} ${problem}`, {
+    hint: 'move the folder of this pass away and run again',
+  });
 }
 
 function writeRecord(folder: string, record: PassRecord): void {
@@ -295,11 +315,10 @@ export const hasOwnLedger = (pass: Pass): boolean =>
   pass.record.ledger === ledgerHash(pass.record.pass_id, pass.pages);
 
 const ledgerHash = (passId: string, pages: readonly LandedPage[]): string =>
-  jsonHash([passId, pages.map(({ file, sha256, prints }) => [file, sha256 ?? null, prints ?? null])]);
+  jsonHash([passId, pages.map(({ file, sha256, prints }) => [file, sha256, prints ?? null])]);
 
 /**
- * Pages that changed since they were landed, or the ledger, if it is that of other pages. An older lotlake kept no checksums; its pages
- * are not checked.
+ * Pages that changed since they were landed, or the ledger, if it is that of other pages.
  */
 export async function damagedPages(pass: Pass, signal?: AbortSignal): Promise<DamagedPage[]> {
   const { folder, pages } = pass;
@@ -309,7 +328,7 @@ export async function damagedPages(pass: Pass, signal?: AbortSignal): Promise<Da
   for (const { file, sha256, prints } of pages) {
     signal?.throwIfAborted();
     const path = join(folder, file);
-    if (sha256 !== undefined && (await checksumOf(path)) !== sha256) damaged.push({ path, changed: path });
+    if ((await checksumOf(path)) !== sha256) damaged.push({ path, changed: path });
     else if (prints !== undefined && !arePrintsSound(folder, prints))
       damaged.push({ path, changed: join(folder, FINGERPRINTS) });
   }
@@ -329,7 +348,7 @@ export function isWhole({ pages, record }: Pass): boolean {
 
 /** Records of a pass that its files leave out. */
 export const leftOutOf = ({ records, landed }: Pick<PassRecord, 'records' | 'landed'>): number =>
-  records - (landed ?? records);
+  records - landed;
 
 export const landedPassIds = (landing: string): ReadonlySet<string> =>
   new Set(foldersIn(landing, streamNames).map((folder) => basename(folder)));

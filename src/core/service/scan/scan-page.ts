@@ -22,8 +22,8 @@ export interface OversizedRecord {
   /** Null if it is not in the part that was read before the limit. */
   readonly id: number | null;
   readonly bytes: number;
-  /** Most bytes that it could have had; missing in pages of an older lotlake, where they were {@link MOST_RECORD_BYTES}. */
-  readonly most?: number | undefined;
+  /** Most bytes that it could have had. */
+  readonly most: number;
 }
 
 /** A body that is not a page: malformed, cut off, or without records. */
