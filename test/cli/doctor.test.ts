@@ -219,7 +219,7 @@ async function effectsOf({ env = {}, files = {}, prepare, now }: Partial<SetUp>)
 
 const urlOf = (server: typeof proxy): string => `http://127.0.0.1:${Object(server.address()).port}`;
 
-const MEANS = { input: {}, offline: false, node: '20.20.0', freeBytes: () => 1e12 };
+const MEANS = { input: {}, offline: false, notify: false, node: '20.20.0', freeBytes: () => 1e12 };
 
 const patternOf = (text: string): RegExp =>
   new RegExp(`^${text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '[^]*')}$`);
@@ -230,7 +230,7 @@ describe('lotlake doctor', () => {
     const { lines, error } = await diagnose({ ...MEANS, effects });
     expect(lines.map(({ check, status }) => [check, status])).toEqual(
       [
-        ...['node', 'configuration', 'output', 'space', 'lock', 'lake', 'landing'],
+        ...['node', 'configuration', 'output', 'space', 'lock', 'lake', 'landing', 'webhook'],
         ...['origin', 'network', 'clock', 'key', 'plan'],
       ].map((check) => [check, 'ok']),
     );
@@ -328,10 +328,10 @@ describe('lotlake doctor', () => {
   it('prints JSON, throws the first failure, and sends no request with --offline', async () => {
     const { effects, out } = await effectsOf({ env: { LOTLAKE_API_KEY: 'another-key' } });
     const sent = sandbox.requests.length;
-    await doctor.run({ json: true, offline: true }, effects);
+    await doctor.run({ json: true, offline: true, notify: false }, effects);
     expect(sandbox.requests).toHaveLength(sent);
     expect(JSON.parse(out())[0]).toMatchObject({ check: 'node', status: 'ok', hint: null, code: null });
-    await expect(doctor.run({ json: false, offline: false }, effects)).rejects.toMatchObject({
+    await expect(doctor.run({ json: false, offline: false, notify: false }, effects)).rejects.toMatchObject({
       ...{ code: 'SERVICE_KEY_REFUSED', outcome: 'refused' },
     });
     expect(out()).toMatch(

@@ -83,6 +83,14 @@ describe('lotlake verify', () => {
     );
   });
 
+  it('says of a missing file that it is missing, and counts what follows from that', () => {
+    const { problems } = damaged((snapshot) => rmSync(join(snapshot, fileOf(snapshot, 'titles'))));
+    expect(problems).toMatchObject([
+      { table: 'titles', check: 'presence', found: 'no file' },
+      { table: 'snapshot', found: expect.stringMatching(/^\d+ tables? (and|or) tests? that cannot be read/) },
+    ]);
+  });
+
   it('names what is wrong with the rows', async () => {
     const duck = await bareDuckDb();
     const temp = temporaryFolder();

@@ -93,6 +93,14 @@ describe('the data of an export', () => {
     expect(readJson(at('datapackage.json')).lotlake).toMatchObject({ where, columns: ['bid', 'LOT_ID'] });
   });
 
+  it('has the currency beside an amount that is in it', async () => {
+    const sales = "select 1::bigint as lot_id, 100.5 as price, 'USD' as currency";
+    const priced = await handMadeLake({ lots: LOTS }, { sales });
+    const { at } = await exportTo(priced, { tables: ['sales'], columns: ['price'], format: 'csv' });
+    expect(readFileSync(at('data/sales.csv'), 'utf8')).toBe('price,currency\r\n100.5,USD\r\n');
+    priced.remove();
+  });
+
   it('begins CSV with a byte order mark on request', async () => {
     const { at } = await exportTo(lake, { tables: ['sales'], format: 'csv', bom: true });
     for (const name of ['data/sales.csv', 'dictionary.csv'])

@@ -11,6 +11,7 @@ import { openObservers } from '../../src/beyond/notify/observers.js';
 import { noticeOf } from '../../src/beyond/notify/webhook.js';
 import { type RunRecord, writeRun } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
+import { effectsIn, runCommand } from '../cli/support.js';
 import { runId, runRecord } from '../lake/run-record.js';
 import { silentReporter, temporaryFolder } from '../pipelines/support.js';
 
@@ -218,6 +219,28 @@ describe('observers', () => {
     await observers.ended(run);
     return reporter.warnings;
   }
+
+  it('are joined by status and doctor, which tell the webhook when that is asked', async () => {
+    const asked = effectsIn(folder.path, {
+      LOTLAKE_OUTPUT: join(folder.path, 'empty'),
+      LOTLAKE_NOTIFY_URL: urlOf('/hook'),
+    });
+    const status = ['status', '--max-age', '26h', '--fail-on-alarm'];
+    await expect(runCommand(asked.effects, ...status)).rejects.toMatchObject({ code: 'LAKE_STALE' });
+    expect(got).toEqual([]);
+    await expect(runCommand(asked.effects, ...status, '--notify')).rejects.toMatchObject({
+      code: 'LAKE_STALE',
+    });
+    expect(got).toMatchObject([
+      { url: '/hook', body: { text: expect.stringMatching(/is stale: no nightly has published/) } },
+    ]);
+    await runCommand(asked.effects, 'doctor', '--offline', '--notify').catch(() => undefined);
+    expect(got[1]).toMatchObject({ body: { text: expect.stringMatching(/^lotlake doctor: a test/) } });
+    answers = [404];
+    await expect(runCommand(asked.effects, 'doctor', '--offline', '--notify')).rejects.toMatchObject({
+      message: 'the webhook of notify.url was not told: it answers 404',
+    });
+  });
 
   it('report a killed run before the next run, with the key', async () => {
     const record = failed('failed', 2);

@@ -39,4 +39,4 @@ with DAG(dag_id="lotlake_incremental", description="What changed", schedule="15 
 
 # Fails if no night has published within 26 hours, whatever became of it, or if an alarm is open.
 with DAG(dag_id="lotlake_fresh", description="Has a night published?", schedule="0 7 * * *", **COMMON):
-    BashOperator(task_id="fresh", bash_command="lotlake status --max-age 26h --fail-on-alarm")
+    BashOperator(task_id="fresh", bash_command="lotlake status --max-age 26h --fail-on-alarm --notify")

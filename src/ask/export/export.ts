@@ -4,7 +4,7 @@ import { writeNew } from '../../base/config/owned.js';
 import { checksumOf } from '../../core/lake/disk.js';
 import { diskFullError, outOfMemoryError } from '../../core/lake/lake-error.js';
 import type { Choice } from '../../core/lake/snapshots.js';
-import { dictionary } from '../../core/model/dictionary.js';
+import { readCatalog } from '../../core/model/dictionary.js';
 import { readLake, snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
 import { type ExportedTable, writeTable } from './data-files.js';
@@ -41,7 +41,8 @@ export async function exportLake(
     return await readLake(config, { named, choice, into: target.staging, signal }, async (lake) => {
       const { session, manifest } = lake;
       const tables: ExportedTable[] = [];
-      for (const plan of await planExport(request, dictionary(manifest), session.connection)) {
+      const catalog = await readCatalog(session.connection, manifest);
+      for (const plan of await planExport(request, catalog, session.connection)) {
         signal?.throwIfAborted();
         tables.push(await writeTable(session.connection, plan, request, manifest, target.staging));
       }

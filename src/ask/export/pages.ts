@@ -174,15 +174,21 @@ function dictionaryCsv({ request, tables }: ExportFacts): string {
   return `${request.bom ? '\uFEFF' : ''}${written.join('')}`;
 }
 
+/** What a mart is computed from, for people who get the export alone. */
+const computedFrom = (reads: readonly string[]): string =>
+  reads.length === 0
+    ? ''
+    : ` Computed from ${reads.join(', ')}, which lotlake describes in docs/ask/tables.md.`;
+
 /** The dictionary of a table as a section in Markdown. */
-function dictionarySection({ name, description, grain, key, columns }: ExportedTable): string {
+function dictionarySection({ name, description, grain, key, columns, reads = [] }: ExportedTable): string {
   const lines = columns.map((column) => {
     const [first, ...rest] = columnCells(column);
     return [`\`${first}\``, ...rest.map(markdownText)];
   });
   return [
     `## ${name}`,
-    `${markdownText(description)} Grain: ${markdownText(grain)}. Key: ${key.length === 0 ? 'not exported' : key.join(', ')}.`,
+    `${markdownText(description)} Grain: ${markdownText(grain)}. Key: ${key.length === 0 ? 'not exported' : key.join(', ')}.${computedFrom(reads)}`,
     markdownTable([HEAD.slice(1), ...lines]),
   ].join('\n\n');
 }

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { unknownName } from '../../base/config/unknown-name.js';
 import { identifier } from '../../base/duck/session.js';
-import type { ColumnEntry, TableEntry } from '../../core/model/dictionary.js';
+import type { CatalogTable, ColumnEntry, TableEntry } from '../../core/model/dictionary.js';
 import { checkFunctions, refused } from '../../core/model/read-only.js';
 import { type SqlTree, treeOf } from '../../core/model/tree.js';
 import type { ExportRequest } from './request.js';
@@ -22,7 +22,7 @@ export type TablePlan = ReturnType<typeof planTable>;
  */
 export async function planExport(
   request: ExportRequest,
-  entries: readonly TableEntry[],
+  entries: readonly PlannedTable[],
   connection: DuckDBConnection,
 ): Promise<TablePlan[]> {
   const plans: TablePlan[] = [];
@@ -38,7 +38,10 @@ export async function planExport(
   return plans;
 }
 
-function planTable({ profile, where }: ExportRequest, entry: TableEntry, columns: readonly ColumnEntry[]) {
+/** A table or mart with the tables and marts that it is computed from. */
+type PlannedTable = TableEntry & Partial<Pick<CatalogTable, 'reads'>>;
+
+function planTable({ profile, where }: ExportRequest, entry: PlannedTable, columns: readonly ColumnEntry[]) {
   const typeOf = (type: string): string => (profile === 'compat' ? compatType(type) : type);
   const selected = columns.map((column) => selectedAs(column, typeOf(column.type)));
   return {
@@ -74,10 +77,18 @@ function selectedAs({ name, type }: ColumnEntry, to: string): string {
   return `cast(${value} as ${to.toLowerCase()}) as ${column}`;
 }
 
+/** Unit of an amount whose currency stands in another column. */
+const OF_ROW = 'currency of the row';
+
 function chosenColumns(entry: TableEntry, wanted: readonly string[] | undefined): readonly ColumnEntry[] {
   // An export goes to others, whom hosts and folders do not concern.
   if (wanted === undefined) return entry.columns.filter(({ internal }) => internal === undefined);
-  return [...new Set(wanted.map((each) => each.toLowerCase()))].map((name) => {
+  const names = new Set(wanted.map((each) => each.toLowerCase()));
+  const isAmount = ({ name, unit }: ColumnEntry): boolean => names.has(name) && unit === OF_ROW;
+  // An amount means nothing without its currency.
+  if (entry.columns.some(isAmount) && entry.columns.some(({ name }) => name === 'currency'))
+    names.add('currency');
+  return [...names].map((name) => {
     const column = entry.columns.find((candidate) => candidate.name === name);
     if (column !== undefined) return column;
     const [message, command] = [`${entry.name} has no column`, `lotlake describe ${entry.name}`];

@@ -67,7 +67,8 @@ const MARKUP: readonly (readonly [RegExp, string])[] = [
   [/`/g, "'"],
 ];
 
-const withoutMarkup = (text: string): string =>
+/** A text that no chat reads as a mention, a link or markup. */
+export const withoutMarkup = (text: string): string =>
   MARKUP.reduce((so, [found, instead]) => so.replaceAll(found, instead), text);
 
 /** Lots of a search that the text of a notice names. */

@@ -10,10 +10,11 @@ import * as service from '../doctor/service.js';
 export const doctor = command({
   options: {
     offline: { type: 'boolean', default: false, describe: 'leave the service out' },
+    notify: { type: 'boolean', default: false, describe: 'send the webhook (notify.url) a test' },
   },
-  async run({ offline, input, print }, effects) {
+  async run({ offline, notify, input, print }, effects) {
     const node = process.versions.node;
-    const { lines, error } = await diagnose({ input, effects, offline, node, freeBytes });
+    const { lines, error } = await diagnose({ input, effects, offline, notify, node, freeBytes });
     print(lines, () => lines.map(text));
     if (error !== undefined) throw error;
   },
@@ -78,6 +79,7 @@ export async function diagnose(
   await check('lock', config, (given) => local.checkLock(given, effects.now()));
   await check('lake', config, local.checkLake);
   await check('landing', config, local.checkLanding);
+  await check('webhook', config, (given) => local.checkWebhook(given, context));
   if (context.offline) return { lines, error: first };
   const known = await check('origin', config, (given) => service.checkOrigin(given, effects));
   const reached = await check('network', known, (given) => service.checkNetwork(given, effects));

@@ -31,8 +31,9 @@ export const status = command({
       describe: 'exit with 5 if the last successful nightly ended longer ago, such as 26h or 2d',
     },
     'fail-on-alarm': { type: 'boolean', describe: 'exit with 5 if an alarm is open' },
+    notify: { type: 'boolean', describe: 'tell the webhook (notify.url) before it exits with 5' },
   },
-  async run({ maxAge, failOnAlarm, print, config }, effects) {
+  async run({ maxAge, failOnAlarm, notify, print, config }, effects) {
     const most = maxAge === undefined ? null : parseHours('--max-age', maxAge);
     const report = await statusOf(config, effects.now(), most);
     if (isNothing(report) && most === null)
@@ -41,9 +42,15 @@ export const status = command({
       });
     print(report, () => text(report));
     assertUnbroken(layoutOf(config.output));
-    if (report.fresh.is_stale) throw stale(report);
-    if (failOnAlarm === true && (report.alarms.length > 0 || report.unknown !== undefined))
-      throw alarmed(report);
+    const error = problemOf(report, failOnAlarm === true);
+    if (error === undefined) return;
+    if (notify === true && config.notify.url !== undefined) {
+      const { tell } = await import('../../beyond/notify/tell.js');
+      await tell(config, `${error.message}\n${error.hint}`, effects.signal).catch((failed: unknown) =>
+        effects.err(`warning    ${messageOf(failed)}\n`),
+      );
+    }
+    throw error;
   },
 });
 
@@ -122,24 +129,27 @@ function freshness(
   };
 }
 
-function stale({ fresh, output }: Report): LotlakeError {
-  return new LotlakeError('LAKE_STALE', `the lake in ${output} is stale: ${lastNightly(fresh)}`, {
-    outcome: 'held',
-    hint: 'lotlake runs says what became of the runs since',
-  });
-}
-
-function alarmed({ alarms, unknown, output }: Report): LotlakeError {
+/** The error to exit with; undefined if the lake is as it should be. A stale lake with alarms is one error with both. */
+function problemOf(report: Report, failsOnAlarm: boolean): LotlakeError | undefined {
+  const { fresh, output, alarms, unknown } = report;
   const found = alarms.map(alarmLine);
   if (unknown !== undefined) found.push(`the alarms of the snapshot are not known: ${unknown}`);
-  return new LotlakeError(
-    'LAKE_ALARM',
-    `${counted(found.length, 'alarm')} in ${output}: ${found.join('; ')}`,
-    {
-      outcome: 'held',
-      hint: 'readers still get the last snapshot; an alarm ends with the next run of its pipeline that publishes without it',
-    },
-  );
+  const isAlarmed = failsOnAlarm && found.length > 0;
+  const listed = `${counted(found.length, 'alarm')} in ${output}: ${found.join('; ')}`;
+  if (fresh.is_stale)
+    return new LotlakeError(
+      'LAKE_STALE',
+      `the lake in ${output} is stale: ${lastNightly(fresh)}${isAlarmed ? `; ${listed}` : ''}`,
+      { outcome: 'held', hint: 'lotlake runs says what became of the runs since' },
+    );
+  if (!isAlarmed) return undefined;
+  const isDamaged = alarms.some(({ subject }) => subject === 'files');
+  return new LotlakeError('LAKE_ALARM', listed, {
+    outcome: 'held',
+    hint: isDamaged
+      ? 'what reads these files fails; lotlake verify names all that is wrong, and lotlake run rebuild makes the lake again from landing'
+      : 'readers still get the last snapshot; an alarm ends with the next run of its pipeline that publishes without it',
+  });
 }
 
 /** Bytes that the output folder takes and the disk has left, and the nights until it is full at the recent growth. */

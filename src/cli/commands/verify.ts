@@ -55,8 +55,26 @@ async function examine(
   const tests = await dataTests(connection, folder, manifest);
   // An interrupted check must not pass for one that found nothing.
   signal.throwIfAborted();
-  const problems = [...files, ...content, ...warehouse.problems, ...tests.problems];
+  const problems = withoutEchoes(files, [...content, ...warehouse.problems, ...tests.problems]);
   return reportOf(folder, manifest, { problems, warnings: [...warehouse.warnings, ...tests.warnings] });
+}
+
+/** What DuckDB says of a file that cannot be opened, or that is none of the snapshot. */
+const CANNOT_READ = /(Permission|IO) Error: |No files found/;
+
+/** Problems without those that only follow from files that cannot be read: they are counted in one. */
+function withoutEchoes(files: readonly Problem[], others: readonly Problem[]): Problem[] {
+  const isEcho = ({ file, found }: Problem): boolean =>
+    (file === null || file === WAREHOUSE) && CANNOT_READ.test(found);
+  const echoes = files.length === 0 ? [] : others.filter(isEcho);
+  const left = others.filter((problem) => !echoes.includes(problem));
+  if (echoes.length === 0) return [...files, ...left];
+  const found = `${counted(echoes.length, 'table or test', 'tables and tests')} that cannot be read without the files above`;
+  return [
+    ...files,
+    ...left,
+    { table: 'snapshot', file: null, check: 'test', expected: 'tests that run', found },
+  ];
 }
 
 function manifestProblem(folder: string, error: LotlakeError): Problem {

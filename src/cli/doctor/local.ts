@@ -34,6 +34,8 @@ export interface DoctorContext {
   readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal' | 'err'>;
   /** Whether to leave the service out. */
   readonly offline: boolean;
+  /** Whether to send the webhook a test. */
+  readonly notify: boolean;
   /** Version of Node, such as `20.20.2`. */
   readonly node: string;
   /** Bytes that may still be written below a folder. */
@@ -190,4 +192,16 @@ export function checkLanding({ output }: Config): Finding {
     text: `${text}; ${unreadable.map(({ folder, reason }) => `${folder} cannot be read: ${reason}`).join('; ')}`,
     hint: 'move the folder of such a pass away; a run that needs its records asks for them again',
   };
+}
+
+/** Sends the webhook a test, if that is asked. Throws ConfigError if it does not take it, or if none is set. */
+export async function checkWebhook(
+  config: Config,
+  { notify, effects }: Pick<DoctorContext, 'notify' | 'effects'>,
+): Promise<Finding> {
+  if (!notify && config.notify.url === undefined) return { text: 'none is set' };
+  if (!notify) return { text: 'set; lotlake doctor --notify sends it a test' };
+  const { tell } = await import('../../beyond/notify/tell.js');
+  await tell(config, `lotlake doctor: a test, for the lake in ${config.output}`, effects.signal);
+  return { text: 'it took a test' };
 }

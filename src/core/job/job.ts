@@ -297,7 +297,14 @@ function clientOf({ options, recorder, clock }: Run, job: Job): Client {
     },
     onRetry: (error, attempt, wait) => {
       recorder.retried();
-      reporter.warn(`attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}`);
+      // Only the first of a row says how long that goes on.
+      const until =
+        attempt > 1
+          ? ''
+          : `; it is asked for up to ${Math.round(config.retryBudget / 60)} minutes (retryBudget), and lotlake doctor says what is wrong now`;
+      reporter.warn(
+        `attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s${until}: ${error.message}`,
+      );
     },
   });
 }
