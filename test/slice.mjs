@@ -1,16 +1,16 @@
 /**
  * A tenth of what neither `npm test` nor the guard runs: npm run test:slice [number]. The number of commits chooses which, so that ten
- * commits in a row run all of it. It begins no further suite after twenty minutes. What it left, and what cannot run
- * here, it names.
+ * commits in a row run all of it. It begins no suite that would end after its time: twenty minutes, or SLICE_MINUTES. What it
+ * left, and what cannot run here, it names.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const SLICES = 10;
-const MINUTES = 20;
+const MINUTES = Number(process.env.SLICE_MINUTES ?? 20);
 
 /** Minutes of suites that take more than one on two quiet cores. */
 const LONG = {
@@ -32,6 +32,7 @@ const LONG = {
   'test/pipelines/keyframes.test.ts': 4,
   'test/docs/as-typed.test.ts': 4,
   'test/hostile/models/models.hostile.ts': 5,
+  'test/notebooks/run.mjs': 4,
 };
 
 const run = (command, args, options) => spawnSync(command, args, { cwd: root, encoding: 'utf8', ...options });
@@ -45,7 +46,9 @@ function suitesOf(project) {
 const guarded = new Set(suitesOf('guard').map(({ file }) => file));
 // The guard runs random suites in a smaller size.
 const isNew = ({ file }) => !guarded.has(file) || /\.soak\.ts$/.test(file);
-const all = ['soak', 'hostile', 'operate', 'package', 'engines'].flatMap(suitesOf).filter(isNew);
+const NOTEBOOKS = { project: 'notebooks', file: 'test/notebooks/run.mjs' };
+const suitesOfAll = ['soak', 'hostile', 'operate', 'package', 'engines'].flatMap(suitesOf);
+const all = [...suitesOfAll.filter(isNew), NOTEBOOKS];
 const minutesOf = ({ file }) => LONG[file] ?? 0.7;
 
 /** The suites of each slice: the longest first, each into the slice that has least. */
@@ -71,8 +74,9 @@ const folder = mkdtempSync(join(tmpdir(), 'lotlake-slice-'));
 const until = Date.now() + MINUTES * 60_000;
 const failed = [];
 const left = [];
-for (const { project, file } of suites) {
-  if (Date.now() > until) {
+for (const suite of suites) {
+  const { project, file } = suite;
+  if (Date.now() + minutesOf(suite) * 60_000 > until) {
     left.push(file);
     continue;
   }
@@ -80,19 +84,21 @@ for (const { project, file } of suites) {
   rmSync(report, { force: true });
   const began = Date.now();
   const reporters = ['--reporter=json', `--outputFile.json=${report}`];
-  const { status, stdout, stderr } = run('npx', ['vitest', 'run', '--project', project, file, ...reporters], {
-    maxBuffer: 1 << 28,
-  });
-  const counts = { numPassedTests: 0, numPendingTests: 0, numFailedTests: 0 };
-  try {
-    Object.assign(counts, JSON.parse(readFileSync(report, 'utf8')));
-  } catch {
-    say(`${stdout}${stderr}`);
+  const command =
+    project === 'notebooks'
+      ? ['node', file]
+      : ['npx', 'vitest', 'run', '--project', project, file, ...reporters];
+  const { status, stdout, stderr } = run(command[0], command.slice(1), { maxBuffer: 1 << 28 });
+  const seconds = Math.round((Date.now() - began) / 1000);
+  if (!existsSync(report)) {
+    // A program of its own, or a suite that could not be loaded.
+    say(`${file}: ${status === 0 ? 'passed' : `failed\n${stdout}${stderr}`} (${seconds} s)`);
+    if (status !== 0) failed.push(file);
+    continue;
   }
+  const counts = JSON.parse(readFileSync(report, 'utf8'));
   const { numPassedTests: passed, numPendingTests: skipped, numFailedTests: red, testResults = [] } = counts;
-  say(
-    `${file}: ${passed} passed, ${skipped} skipped, ${red} failed (${Math.round((Date.now() - began) / 1000)} s)`,
-  );
+  say(`${file}: ${passed} passed, ${skipped} skipped, ${red} failed (${seconds} s)`);
   if (status === 0) continue;
   failed.push(file);
   for (const { assertionResults } of testResults)
