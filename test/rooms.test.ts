@@ -10,7 +10,7 @@ const PHASES = ['land', 'load', 'extract', 'reconcile', 'model', 'publish', 'reb
 
 /** The folders of `src` in their groups, and the pipelines. Each imports only from folders before it. */
 const ORDER = [
-  ...['config', 'duck', 'pricing'].map((name) => `src/base/${name}`),
+  ...['config', 'duck'].map((name) => `src/base/${name}`),
   ...['service', 'lake', 'job'].map((name) => `src/core/${name}`),
   ...PHASES.map((name) => `src/core/${name}`),
   ...['query', 'docs', 'report', 'export', 'explore'].map((name) => `src/ask/${name}`),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openSession } from '../../src/base/duck/session.js';
-import { fitPrices } from '../../src/base/pricing/fit-prices.js';
+import { fitPrices } from '../../src/core/model/fit/fit-prices.js';
 import { lotsOf } from '../model/pricing/market.js';
 
 /** Nine of ten lots have a price. */

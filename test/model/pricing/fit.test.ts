@@ -1,11 +1,11 @@
 import { inverse, Matrix } from 'ml-matrix';
 import { expect, it } from 'vitest';
-import type { PricedRow } from '../../../src/base/pricing/blocks.js';
-import { factorsOf, LEVEL_FACTORS, sizeOf } from '../../../src/base/pricing/design.js';
-import { expected, solve, uncertainty } from '../../../src/base/pricing/fit.js';
-import { emptyGroups } from '../../../src/base/pricing/groups.js';
-import { addSale, emptySums } from '../../../src/base/pricing/sums.js';
-import type { Spread } from '../../../src/base/pricing/tree.js';
+import type { PricedRow } from '../../../src/core/model/fit/blocks.js';
+import { factorsOf, LEVEL_FACTORS, sizeOf } from '../../../src/core/model/fit/design.js';
+import { expected, solve, uncertainty } from '../../../src/core/model/fit/fit.js';
+import { emptyGroups } from '../../../src/core/model/fit/groups.js';
+import type { Spread } from '../../../src/core/model/fit/make-tree.js';
+import { addSale, emptySums } from '../../../src/core/model/fit/sums.js';
 
 const MONTHS = 4;
 const factors = factorsOf(

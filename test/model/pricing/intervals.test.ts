@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { distanceAt, Errors, quantilesAt, shareBelow } from '../../../src/base/pricing/errors.js';
-import { setIntervals } from '../../../src/base/pricing/intervals.js';
+import { distanceAt, Errors, quantilesAt, shareBelow } from '../../../src/core/model/fit/errors.js';
+import { setIntervals } from '../../../src/core/model/fit/intervals.js';
 
 /** Evenly spread errors of a class: uniform from -1 to 1 standard deviations. */
 function evenErrors(classes: number, member: number, count: number, unsure = 0): Errors {

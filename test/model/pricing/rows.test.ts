@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeScratch } from '../../../src/base/config/owned.js';
 import { openTemporarySession } from '../../../src/base/duck/session.js';
-import { writeRows } from '../../../src/base/pricing/rows.js';
+import { writeRows } from '../../../src/core/model/fit/rows.js';
 
 it('leaves no file if the lots cannot be read', async () => {
   const folder = makeScratch(join(tmpdir(), 'lotlake-rows-'));

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { CholeskyDecomposition, Matrix } from 'ml-matrix';
-import { packageFile } from '../config/package-root.js';
-import { rows } from '../duck/session.js';
+import { packageFile } from '../../../base/config/package-root.js';
+import { rows } from '../../../base/duck/session.js';
 import type { Market } from './code-rows.js';
 import { writeNumbers } from './write-fit.js';
 

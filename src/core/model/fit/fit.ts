@@ -3,8 +3,6 @@ import type { PricedRow } from './blocks.js';
 import { type Factor, sharedOf, sizeOf } from './design.js';
 import { evidence, type Square } from './evidence.js';
 import { emptyGroups, type GroupEffects, groupsOf, groupsVariance } from './groups.js';
-import { addPriors, contrastsOf, squareOf } from './priors.js';
-import { emptyNodes, type Sums } from './sums.js';
 import {
   DEPTHS,
   eliminate,
@@ -14,7 +12,9 @@ import {
   type Reach,
   type Spread,
   type Tree,
-} from './tree.js';
+} from './make-tree.js';
+import { addPriors, contrastsOf, squareOf } from './priors.js';
+import { emptyNodes, type Sums } from './sums.js';
 import { addMultiple, addProduct, dot, sumAt } from './vectors.js';
 
 /** The terms that all lots have. */

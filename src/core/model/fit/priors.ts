@@ -1,7 +1,7 @@
 import type { Matrix } from 'ml-matrix';
 import type { Factor } from './design.js';
 import type { Square } from './evidence.js';
-import type { Spread } from './tree.js';
+import type { Spread } from './make-tree.js';
 
 /** Keeps a coefficient near zero if no price determines it; 1 / variance. */
 const TINY = 0.01;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { packageFile } from '../config/package-root.js';
-import { literal, literals, rows } from '../duck/session.js';
+import { packageFile } from '../../../base/config/package-root.js';
+import { literal, literals, rows } from '../../../base/duck/session.js';
 import { CODES, NUMBERS } from './blocks.js';
 import { type Factor, factorsOf, GROUPS, LEVEL_FACTORS, SEGMENTS } from './design.js';
 import { writeRows } from './rows.js';

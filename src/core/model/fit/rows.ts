@@ -1,6 +1,6 @@
 import { closeSync, readSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { openNew, remove, writeTo } from '../config/owned.js';
+import { openNew, remove, writeTo } from '../../../base/config/owned.js';
 import {
   type Block,
   copyRow,

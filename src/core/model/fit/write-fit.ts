@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { duckdb } from '../duck/api.js';
+import { duckdb } from '../../../base/duck/api.js';
 import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
 import { type Factor, GROUPS, isShared, LEVEL_FACTORS, REFERENCES, SEGMENTS } from './design.js';
