@@ -6,8 +6,7 @@ import { type Job, runJob } from '../src/core/job/job.js';
 import { tableRelation } from '../src/core/lake/files.js';
 import { model, readModelling } from '../src/core/model/step.js';
 import { keepCurrent, publish, type RunResult } from '../src/core/publish/step.js';
-import type { ClosingRow } from '../src/core/reconcile/step.js';
-import { reconcile } from '../src/core/reconcile/step.js';
+import { type ClosingRow, reconcile } from '../src/core/reconcile/step.js';
 import { requests } from '../src/core/service/requests.js';
 import type { PipelineOptions } from './options.js';
 

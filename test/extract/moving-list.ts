@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
-import type { WalkResult } from '../../src/core/extract/page-sink.js';
+import type { WalkResult } from '../../src/core/extract/plan.js';
 import type { Client } from '../../src/core/service/client.js';
 import { memorySink, type SeenPage, walked } from './support.js';
 

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { WalkResult } from '../../src/core/extract/page-sink.js';
+import type { WalkResult } from '../../src/core/extract/plan.js';
 import { type Walk, walk } from '../../src/core/extract/walk.js';
-import type { PageFacts } from '../../src/core/lake/passes/landed-page.js';
-import { instant } from '../../src/core/lake/passes/landed-page.js';
+import { instant, type PageFacts } from '../../src/core/lake/passes/landed-page.js';
 import { digestOf, pagingOf, readPage, unnamedIn } from '../../src/core/land/page.js';
 import type { PageSink } from '../../src/core/land/step.js';
 import { type Answer, type Client, createClient } from '../../src/core/service/client.js';

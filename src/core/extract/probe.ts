@@ -3,7 +3,7 @@ import { readJson } from '../service/client.js';
 import { ServiceError } from '../service/errors.js';
 import { requests } from '../service/requests.js';
 import { type Stream, streams } from '../service/streams.js';
-import { ATTEMPTS, isOfPage } from './in-pieces.js';
+import { ATTEMPTS, isOfPage } from './fetch-page.js';
 
 /** Whether the pages of a stream are requested as a scroll. */
 export const isScroll = ({ config }: Job, { name }: Stream): boolean =>

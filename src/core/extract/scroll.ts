@@ -4,8 +4,7 @@ import { isFailure } from '../service/errors.js';
 import { SCROLL_MINUTES } from '../service/limits.js';
 import { requests } from '../service/requests.js';
 import { fetchInto } from './fetch-page.js';
-import type { Source, WalkResult } from './page-sink.js';
-import { MOST_BARREN, noveltyOf, unnamedRanges } from './plan.js';
+import { MOST_BARREN, noveltyOf, type Source, unnamedRanges, type WalkResult } from './plan.js';
 
 /**
  * Walks the scroll form of the feed to its end; yields each page, and returns what they prove. The list stands still while it is read, so no page border moves. A walk

@@ -1,7 +1,6 @@
 import { messageOf } from '../../base/config/lotlake-error.js';
 import type { Job } from '../job/job.js';
-import type { LandedPage } from '../lake/passes/landed-page.js';
-import { instant } from '../lake/passes/landed-page.js';
+import { instant, type LandedPage } from '../lake/passes/landed-page.js';
 import type { LoadedPass } from '../lake/passes/loaded-pass.js';
 import { endPass, noteAnswer, type Pass, type PassRecord, syncPass } from '../lake/passes/pass.js';
 import { landedPages, sinksOf } from '../land/step.js';
@@ -9,7 +8,7 @@ import { load, type PagesOf } from '../load/step.js';
 import type { Answer } from '../service/client.js';
 import { isFailure } from '../service/errors.js';
 import type { ServiceRequest } from '../service/requests.js';
-import { ATTEMPTS, isOfPage } from './in-pieces.js';
+import { ATTEMPTS, isOfPage } from './fetch-page.js';
 import { asPage } from './one-record.js';
 import { findOrOpen } from './open-pass.js';
 

@@ -1,18 +1,18 @@
+import { Readable } from 'node:stream';
 import type { PageFacts } from '../lake/passes/landed-page.js';
 import { readJson } from '../service/client.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
-import { arriving } from './arriving.js';
-import { fetchInto } from './fetch-page.js';
-import { ATTEMPTS, isOfPage, MOST_PIECES } from './in-pieces.js';
-import type { Source, WalkResult } from './page-sink.js';
+import { ATTEMPTS, fetchInto, isOfPage, MOST_PIECES } from './fetch-page.js';
 import {
   type Border,
   findBorders,
   MOST_BARREN,
   noveltyOf,
   pagesBack,
+  type Source,
   unnamedRanges,
   unsafePages,
+  type WalkResult,
 } from './plan.js';
 import { contradictionIn, contradictions, doubtsOf, lastOf, whyNotWhole, wrongRanges } from './proof.js';
 
@@ -257,4 +257,30 @@ async function followLinks(
     if (barren >= MOST_BARREN)
       return `page ${page.page} and those before it bring no record, and name a next one`;
   }
+}
+
+/**
+ * Yields the values that work finds while it goes on, in their order, and returns what it returns. If the reader stops,
+ * the work is aborted, and has ended before the reader goes on.
+ * @param outer aborts the work as well
+ */
+export async function* arriving<T, R>(
+  work: (found: (value: T) => void, signal: AbortSignal) => Promise<R>,
+  outer: AbortSignal | undefined,
+): AsyncGenerator<T, R, void> {
+  const stop = new AbortController();
+  const values = new Readable({ objectMode: true, read: () => undefined });
+  const end = (): unknown => values.push(null);
+  const working = work(
+    (value) => void values.push(value),
+    outer === undefined ? stop.signal : AbortSignal.any([outer, stop.signal]),
+  );
+  working.then(end, end);
+  try {
+    yield* values as AsyncIterable<T>;
+  } finally {
+    stop.abort();
+    await working.catch(() => undefined);
+  }
+  return await working;
 }

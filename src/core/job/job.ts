@@ -15,6 +15,7 @@ import type { Manifest } from '../lake/manifest.js';
 import { listPasses, newId } from '../lake/passes/pass.js';
 import { readSchemas } from '../lake/rows/schemas.js';
 import type { TableSchema } from '../lake/schema.js';
+import { nextSequence } from '../lake/snapshots.js';
 import { type Client, openClient } from '../service/client.js';
 import type { Beside, Observers } from './beside.js';
 import { assertAfter, openClock, type RunClock } from './clock.js';
@@ -22,7 +23,6 @@ import { removeLeftLookups, settlePasses } from './leftovers.js';
 import { lockLake } from './lock-lake.js';
 import { openRecorder, type Recorder, recordUnbegun } from './recorder.js';
 import { freeBytes, LEAST_FREE } from './run-records.js';
-import { nextSequence } from './sequence.js';
 
 /**
  * Threads of DuckDB, one less than cores: a run has statements on two connections, or one beside its own work, and each

@@ -10,8 +10,7 @@ import { killPoint } from '../../base/config/kill-point.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { makeFolder, move, remove, streamNew, temporaryOf } from '../../base/config/owned.js';
 import { unwritable } from '../lake/disk.js';
-import type { PageFacts } from '../lake/passes/landed-page.js';
-import { heldBy, type LandedPage } from '../lake/passes/landed-page.js';
+import { heldBy, type LandedPage, type PageFacts } from '../lake/passes/landed-page.js';
 import { envelopeSchema } from '../service/contract/envelope.js';
 import {
   COMMA,

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { killPoint } from '../../base/config/kill-point.js';
 import { keepPrints } from '../lake/passes/fingerprints.js';
-import type { PageFacts } from '../lake/passes/landed-page.js';
-import { instant, type LandedPage, type Placed } from '../lake/passes/landed-page.js';
+import { instant, type LandedPage, type PageFacts, type Placed } from '../lake/passes/landed-page.js';
 import { type Pass, recordPage } from '../lake/passes/pass.js';
 import type { Answer } from '../service/client.js';
 import { streams } from '../service/streams.js';

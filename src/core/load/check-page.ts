@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, createReadStream } from 'node:fs';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { openNew, writeTo } from '../../base/config/owned.js';
+import { append, makeFolder, openNew, writeTo } from '../../base/config/owned.js';
 import type { LandedPage } from '../lake/passes/landed-page.js';
+import { rejectsFile } from '../lake/staged.js';
 import { regular } from '../service/scan/locate.js';
 import type { OversizedRecord } from '../service/scan/scan-page.js';
 import { LARGE, mendRecord } from './mend-record.js';
@@ -139,3 +141,13 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
   }
   if (rest.length > 0) yield rest;
 }
+
+export function addRejects(stage: string, passId: string, rejects: readonly Reject[]): void {
+  const file = rejectsFile(stage, passId);
+  makeFolder(dirname(file));
+  append(file, rejects.map((reject) => `${JSON.stringify(reject, wellFormed)}\n`).join(''));
+}
+
+/** A value of a reject; a text without halves of surrogate pairs, which DuckDB does not read. */
+const wellFormed = (_: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed() : value;

@@ -15,9 +15,8 @@ import type { Pass } from '../lake/passes/pass.js';
 import { type ColumnPlaces, columnPlaces } from '../lake/rows/column-places.js';
 import type { TableSchema } from '../lake/schema.js';
 import { type Stream, streams } from '../service/streams.js';
-import { addRejects } from './add-rejects.js';
 import { type Batch, type BatchFile, loadBatch } from './batch.js';
-import { checkPage } from './check-page.js';
+import { addRejects, checkPage } from './check-page.js';
 import { Drift } from './drift.js';
 
 /** Landed pages could not be turned into tables. */

@@ -1,8 +1,7 @@
 import { isFuture } from '../job/clock.js';
 import type { Job } from '../job/job.js';
 import type { BaseState } from '../lake/base.js';
-import type { Manifest } from '../lake/manifest.js';
-import { streamOf } from '../lake/manifest.js';
+import { type Manifest, streamOf } from '../lake/manifest.js';
 import type { LoadedPass } from '../lake/passes/loaded-pass.js';
 
 type PassTimes = Manifest['last_pass_at'];

@@ -1,6 +1,5 @@
 /** Every member of every record that is a key, a time, a source, a list or a text, and what a broken service may put there. */
-import type { ContractNode } from '../../../src/core/service/contract/node.js';
-import { walkContract } from '../../../src/core/service/contract/node.js';
+import { type ContractNode, walkContract } from '../../../src/core/service/contract/node.js';
 import { type StreamName, streams } from '../../../src/core/service/streams.js';
 
 /** What a member is, as far as the lake depends on it. */
