@@ -8,7 +8,7 @@ import { byName } from '../../base/config/json.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
-import { html } from '../docs/html.js';
+import { html } from '../page/html.js';
 import { protect } from './access.js';
 import { carPage } from './car.js';
 import { comparePage } from './compare.js';

@@ -1,14 +1,16 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { count, counted, NONE, printable } from '../../base/config/printable.js';
+import { count, counted, NONE, printable, words } from '../../base/config/printable.js';
 import { type Row, rows } from '../../base/duck/session.js';
-import { type Html, html } from '../docs/html.js';
+import { enumerations } from '../../core/service/contract/enumerations.js';
+import { day, instant, label, list, money, pageOfLot, percent, source, titled } from '../page/format.js';
+import { grid } from '../page/grid.js';
+import { type Html, html } from '../page/html.js';
+import { factsOf, section } from '../page/section.js';
 import { ask } from '../query/ask.js';
 import { doubtsOf } from '../query/doubts.js';
 import { FACTORS, type Value, valuesOf } from '../query/value.js';
-import { day, instant, label, list, money, pageOfLot, percent, source, titled } from '../report/format.js';
 import { amountsOf, carMap, readingsOf } from './car-charts.js';
-import { grid } from './grid.js';
-import { factsOf, type Page, rowsLink, section } from './page.js';
+import { type Page, rowsLink } from './page.js';
 import type { Shown } from './shown.js';
 
 /** The page of a car; undefined if the lake has none of this id. What takes longer follows its head. */
@@ -99,7 +101,6 @@ function vehicleFacts(vehicle: Row, seen: Row | undefined): Html {
 }
 
 const capital = (key: string): string => words(key).replace(/^./, (letter) => letter.toUpperCase());
-const words = (key: unknown): string => printable(key).replaceAll('_', ' ');
 
 const lotsTable = (lots: readonly Row[]): Html =>
   grid(
@@ -239,10 +240,8 @@ function factorWords(factor: string): string {
   const known = SHORT[name] ?? words(name);
   return level === undefined
     ? known
-    : `${known}: ${name === 'domain_id' ? (SOURCES[level] ?? level) : words(level)}`;
+    : `${known}: ${name === 'domain_id' ? source(Reflect.get(enumerations.domain, level) ?? level) : words(level)}`;
 }
-
-const SOURCES: Readonly<Record<string, string>> = { 1: 'iaai.com', 3: 'copart.com', 12: 'encar.com' };
 
 /** Names of factors that a page shortens besides. */
 const SHORT: Readonly<Record<string, string>> = {

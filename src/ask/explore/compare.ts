@@ -1,16 +1,17 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import { count, NONE, numberOrNull, printable } from '../../base/config/printable.js';
 import { literal, type Row, rows } from '../../base/duck/session.js';
-import { type Html, html } from '../docs/html.js';
+import { chartSpec } from '../page/chart-spec.js';
+import { days, money, month, percent, ratio, source, tenths } from '../page/format.js';
+import { grid } from '../page/grid.js';
+import { type Html, html } from '../page/html.js';
+import { overTime } from '../page/line-charts.js';
+import { factsOf, section } from '../page/section.js';
 import { ask } from '../query/ask.js';
-import { money, month, percent, source } from '../report/format.js';
-import { overTime } from '../report/line-charts.js';
-import { chartSpec } from '../report/spec.js';
 import { addressOf, conditionOf, searchIn } from './filters.js';
 import { makeIn } from './find.js';
-import { grid } from './grid.js';
 import { meantChoice, type Names } from './names.js';
-import { factsOf, type Page, section } from './page.js';
+import type { Page } from './page.js';
 import type { Shown } from './shown.js';
 
 /** Most that stand beside each other. */
@@ -273,9 +274,9 @@ const EXACT: Readonly<Record<string, string>> = {
 const UNITS: Readonly<Record<string, (value: unknown, row: Row) => string>> = {
   money: (value, { currency }) => money(value, currency),
   share: percent,
-  days: (value) => (numberOrNull(value) === null ? NONE : `${Math.round(Number(value))} d`),
-  tenths: (value) => (numberOrNull(value) === null ? NONE : Number(value).toFixed(1)),
-  ratio: (value) => (numberOrNull(value) === null ? NONE : Number(value).toFixed(2)),
+  days,
+  tenths,
+  ratio,
   count,
 };
 

@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { count, counted } from '../../base/config/printable.js';
 import { rows } from '../../base/duck/session.js';
-import { type Html, html } from '../docs/html.js';
+import { type Html, html } from '../page/html.js';
+import { lotsTable } from '../page/numbers-table.js';
 import { ask } from '../query/ask.js';
-import { lotsTable } from '../report/numbers-table.js';
 import {
   addressOf,
   conditionOf,

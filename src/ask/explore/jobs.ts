@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, rows } from '../../base/duck/session.js';
 import { failQuery, readQuery } from '../../core/model/read-only.js';
-import { columnFacts } from '../docs/facts.js';
 import { render } from '../query/query.js';
 import { readPage } from '../report/write-report.js';
+import { columnFacts } from './column-facts.js';
 import type { JobLake } from './job-lake.js';
 import { LINKS } from './page.js';
 import { type Pivot, pivotOf } from './pivot.js';

@@ -1,8 +1,8 @@
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { escapeControls } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import { type Html, html, raw } from '../docs/html.js';
-import { pageOfLot } from '../report/format.js';
+import { pageOfLot } from '../page/format.js';
+import { type Html, html, raw } from '../page/html.js';
 
 /** What is around the pages of a server or of an export. */
 export interface Frame {
@@ -123,16 +123,6 @@ export const problem = (error: unknown): Html => {
   return html`<div class="words" role="alert"><pre>${escapeControls(messageOf(error))}</pre>${hint !== undefined && html`<p>${hint}</p>`}</div>`;
 };
 
-/** A section with its heading. */
-export const section = (
-  id: string,
-  title: string,
-  lead: Html | string,
-  content: Html | readonly Html[],
-): Html =>
-  html`<section id="${id}"><header><h2>${title}</h2>${lead !== '' && html`<p>${lead}</p>`}</header>${content}</section>
-`;
-
 /** A link to the rows behind a figure, as a query that the reader can change. */
 export const rowsLink = (sql: string, words = 'Rows'): Html =>
   html`<p class="rows"><a href="/sql?q=${encodeURIComponent(sql)}">${words}</a></p>`;
@@ -143,11 +133,3 @@ export const LINKS = {
   car: ({ vehicle_id }: Row): string | undefined =>
     vehicle_id === null ? undefined : `/car/${String(vehicle_id)}`,
 };
-
-/** Names and values, for facts of one thing. Those without a value are left out. */
-export function factsOf(
-  facts: readonly (readonly [name: string, value: Html | string | null | undefined])[],
-): Html {
-  const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
-  return html`<dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
-}

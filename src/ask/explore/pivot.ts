@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, literal, rows } from '../../base/duck/session.js';
 import type { CatalogTable } from '../../core/model/dictionary.js';
 import { readQuery, refused } from '../../core/model/read-only.js';
-import { type Html, html } from '../docs/html.js';
+import { type Html, html } from '../page/html.js';
 import { rowsLink } from './page.js';
 import { resultOf } from './result.js';
 

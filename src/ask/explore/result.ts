@@ -2,13 +2,13 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { count, counted, NONE, numberOrNull, printable } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import { readQuery } from '../../core/model/read-only.js';
-import { type Html, html } from '../docs/html.js';
+import { chartSpec } from '../page/chart-spec.js';
+import { grid } from '../page/grid.js';
+import { type Html, html } from '../page/html.js';
+import { overTime } from '../page/line-charts.js';
+import { bars } from '../page/row-charts.js';
 import { jsonValue } from '../query/instants.js';
 import { type Columns, openResult } from '../query/result.js';
-import { overTime } from '../report/line-charts.js';
-import { bars } from '../report/row-charts.js';
-import { chartSpec } from '../report/spec.js';
-import { grid } from './grid.js';
 
 /** Rows of a result that are shown. */
 const SHOWN = 500;

@@ -3,12 +3,13 @@ import { clip, count, NONE, printable } from '../../base/config/printable.js';
 import { literal, rows } from '../../base/duck/session.js';
 import { readRuns, reasonOf } from '../../core/job/run-records.js';
 import { layoutOf } from '../../core/lake/layout.js';
-import { type Html, html } from '../docs/html.js';
+import { instant } from '../page/format.js';
+import { grid } from '../page/grid.js';
+import { type Html, html } from '../page/html.js';
+import { section } from '../page/section.js';
 import { ask } from '../query/ask.js';
 import { alarmLine, driftText, readStanding, rejectedText } from '../report/alarms.js';
-import { instant } from '../report/format.js';
-import { grid } from './grid.js';
-import { type Page, rowsLink, section } from './page.js';
+import { type Page, rowsLink } from './page.js';
 import type { Shown } from './shown.js';
 
 /** Runs that are listed. */

@@ -7,13 +7,14 @@ import { makeFolder, ownNamed, remove, writeNew } from '../../base/config/owned.
 import { count } from '../../base/config/printable.js';
 import { readModels } from '../../core/model/model-files.js';
 import { modellingOf, readOwn } from '../../core/model/own-models.js';
-import { type Html, html } from '../docs/html.js';
+import { type Html, html } from '../page/html.js';
+import { section } from '../page/section.js';
+import { watchedList } from '../page/watched-list.js';
 import { readWatched, type Watched } from '../query/watched.js';
-import { watchedList } from '../report/watched-part.js';
 import { addressOf, conditionOf, type Search, wordsOf } from './filters.js';
 import { asMeant } from './find.js';
 import type { QueryColumns } from './jobs.js';
-import { LINKS, type Page, section } from './page.js';
+import { LINKS, type Page } from './page.js';
 import type { Served, Shown } from './shown.js';
 import { NAME } from './sql.js';
 import { textsOf } from './stream.js';

@@ -1,13 +1,14 @@
-import { count, counted } from '../../base/config/printable.js';
+import { count, counted, megabytes } from '../../base/config/printable.js';
 import { allTables } from '../../core/lake/manifest.js';
 import { type CatalogTable, typeName } from '../../core/model/dictionary.js';
-import type { ColumnFacts } from '../docs/facts.js';
-import { type Html, html, pathOf } from '../docs/html.js';
-import { around, endpointsOf, lineageOf, lineageSvg } from '../docs/lineage.js';
 import { layersOf } from '../docs/markdown.js';
-import { percent } from '../report/format.js';
-import { grid } from './grid.js';
-import { factsOf, type Page, section } from './page.js';
+import { percent } from '../page/format.js';
+import { grid } from '../page/grid.js';
+import { type Html, html, pathOf } from '../page/html.js';
+import { around, endpointsOf, lineageOf, lineageSvg } from '../page/lineage.js';
+import { factsOf, section } from '../page/section.js';
+import type { ColumnFacts } from './column-facts.js';
+import type { Page } from './page.js';
 import { MEASURES, type Pivot } from './pivot.js';
 import type { Served, Shown } from './shown.js';
 import { partsOf, textsOf } from './stream.js';
@@ -177,9 +178,7 @@ function tableFacts(
     ['Rows', total === null ? 'a view: computed when it is asked' : count(total)],
     [
       'Stored',
-      stored === undefined
-        ? ''
-        : `${counted(stored.files.length, 'file')}, ${(stored.bytes / 1e6).toFixed(1)} MB`,
+      stored === undefined ? '' : `${counted(stored.files.length, 'file')}, ${megabytes(stored.bytes)}`,
     ],
     ['Endpoints', stream === undefined ? '' : endpointsOf(stream).join(', ')],
     ['Reads', reads.length > 0 ? links(reads) : ''],

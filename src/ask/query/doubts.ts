@@ -1,4 +1,4 @@
-import { count, printable } from '../../base/config/printable.js';
+import { count, printable, words } from '../../base/config/printable.js';
 import type { Value } from './value.js';
 
 /** Why a reading does not count whose status says nothing against it. */
@@ -31,5 +31,3 @@ export function doubtsOf({ vin, year_origin, odometer, rollbacks }: Value): stri
   ];
   return said.filter((text) => text !== false);
 }
-
-const words = (key: unknown): string => printable(key).replaceAll('_', ' ');

@@ -14,9 +14,9 @@ import { driftIn } from '../../core/lake/drift.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
 import { type Manifest, manifestIn } from '../../core/lake/manifest.js';
 import { findMissing, findStrays, type Problem, sayProblem } from '../../core/lake/presence.js';
+import { dateOf, instant, label, percent, unique } from '../page/format.js';
 import { ask } from '../query/ask.js';
 import { type Reading, readLake } from '../query/open-lake.js';
-import { dateOf, instant, label, percent, unique } from './format.js';
 
 /** Something that somebody should look at. */
 export interface Alarm {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fill, valueIn } from '../../src/ask/report/format.js';
+import { fill, valueIn } from '../../src/ask/page/format.js';
 
 const row = { name: 'ford_focus_rs', price: 12_345.6, currency: 'USD', values: 3, share: null, apart: null };
 

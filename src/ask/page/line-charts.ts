@@ -1,9 +1,9 @@
 import * as Plot from '@observablehq/plot';
 import { numberOrNull } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
 import { type Drawing, draw, type LegendItem, type Mark, markOf, REFERENCE, type Size } from './draw.js';
 import { dateOf, list, month, unique } from './format.js';
+import type { Html } from './html.js';
 
 /** Marks of series that are not sources, in order. */
 const SERIES: readonly Mark[] = [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { columnFacts } from '../../src/ask/docs/facts.js';
+import { columnFacts } from '../../src/ask/explore/column-facts.js';
 import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 
 let opened: TemporarySession;

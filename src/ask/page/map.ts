@@ -2,8 +2,8 @@ import * as Plot from '@observablehq/plot';
 import { packageFile } from '../../base/config/package-root.js';
 import { counted } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
 import { type Drawing, draw, type LegendItem } from './draw.js';
+import type { Html } from './html.js';
 
 /** Prices of lots that are alike in a place, against the place of most prices. Without a figure the dot is hollow. */
 const BELOW: LegendItem = { name: 'below the state of most prices', fill: 'var(--below)', symbol: 'circle' };
@@ -52,7 +52,7 @@ interface Outline {
 
 /** Coasts and borders that are near one of the points. */
 function outlinesNear(points: readonly Point[]): Readonly<Record<'land' | 'borders', Outline[]>> {
-  const { land, borders } = JSON.parse(packageFile('dist/src/ask/report/outlines.json'));
+  const { land, borders } = JSON.parse(packageFile('dist/src/ask/page/outlines.json'));
   const isNear = ({ bbox: [west, south, east, north] }: Outline): boolean =>
     points.some(([x, y]) => x > west - FAR && x < east + FAR && y > south - FAR && y < north + FAR);
   return { land: land.filter(isNear), borders: borders.filter(isNear) };

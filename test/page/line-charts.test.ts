@@ -1,7 +1,8 @@
 import { parseHTML } from 'linkedom';
 import { describe, expect, it } from 'vitest';
-import { overTime } from '../../src/ask/report/line-charts.js';
-import { type ChartSpec, spec } from '../../src/ask/report/spec.js';
+import type { ChartSpec } from '../../src/ask/page/chart-spec.js';
+import { overTime } from '../../src/ask/page/line-charts.js';
+import { spec } from '../../src/ask/report/spec.js';
 
 /** A chart of the report, with some members replaced. */
 function chartWith(more: Partial<ChartSpec>): ChartSpec {

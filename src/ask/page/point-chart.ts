@@ -1,8 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { numberOrNull } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
 import { type Drawing, draw, markOf, REFERENCE } from './draw.js';
+import type { Html } from './html.js';
 import { seriesOf } from './line-charts.js';
 
 /**

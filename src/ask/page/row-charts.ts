@@ -1,8 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { clip, counted, numberOrNull } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import type { Html } from '../docs/html.js';
 import { type Drawing, draw, markOf, REFERENCE, type Size } from './draw.js';
+import type { Html } from './html.js';
 
 /**
  * Horizontal bars from zero, one for each row that has a value, in the order given; undefined if no row has one. Rows have

@@ -4,6 +4,15 @@ import type { Row } from '../../base/duck/session.js';
 /** A share as a percentage with one digit. */
 export const percent = orNone((n) => `${(n * 100).toFixed(1).replace(/^-0\.0$/, '0.0')}%`);
 
+/** A number with two digits. */
+export const ratio = orNone((n) => n.toFixed(2));
+
+/** A number with one digit. */
+export const tenths = orNone((n) => n.toFixed(1));
+
+/** Whole days. */
+export const days = orNone((n) => `${Math.round(n)} d`);
+
 /** Writes amounts; each currency has one formatter, since making one takes as long as writing a hundred amounts. */
 function amountsWith(options: Intl.NumberFormatOptions): (value: number, currency: string) => string {
   const formats = new Map<string, Intl.NumberFormat>();
@@ -98,9 +107,9 @@ const FORMATS: Readonly<Record<string, (value: unknown, row: Row, length?: numbe
   percent,
   /** A chance, without digits that it does not have. */
   chance: orNone((n) => (n < 0.01 ? '<1%' : n > 0.99 ? '>99%' : `${Math.round(n * 100)}%`)),
-  ratio: orNone((n) => n.toFixed(2)),
-  days: orNone((n) => `${Math.round(n)} d`),
-  tenths: orNone((n) => n.toFixed(1)),
+  ratio,
+  days,
+  tenths,
   rounded: orNone((n) => count(Math.round(n))),
   money: (value, { currency }) => money(value, currency),
   day,

@@ -2,8 +2,8 @@ import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 import { numberOrNull } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import { type Html, html, raw } from '../docs/html.js';
-import type { ChartSpec } from './spec.js';
+import type { ChartSpec } from './chart-spec.js';
+import { type Html, html, raw } from './html.js';
 
 /** What a chart is drawn from. */
 export interface Drawing {

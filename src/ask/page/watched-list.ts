@@ -1,7 +1,7 @@
 import { counted, printable } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import { type Html, html } from '../docs/html.js';
 import { matchText, type Watched, watchedText } from '../query/watched.js';
+import { type Html, html } from './html.js';
 import { type Links, lotsTable } from './numbers-table.js';
 
 /** What is new in a watched search and what left it. */

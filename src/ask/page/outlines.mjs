@@ -37,4 +37,4 @@ const outlines = {
   borders: borders.map((line) => bounded('LineString', line)),
 };
 const rounded = (_, value) => (typeof value === 'number' ? Math.round(value * 100) / 100 : value);
-writeFileSync('dist/src/ask/report/outlines.json', JSON.stringify(outlines, rounded));
+writeFileSync('dist/src/ask/page/outlines.json', JSON.stringify(outlines, rounded));
