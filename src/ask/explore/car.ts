@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { count, counted, NONE, printable, words } from '../../base/config/printable.js';
-import { type Row, rows } from '../../base/duck/session.js';
+import type { Row } from '../../base/duck/session.js';
 import { enumerations } from '../../core/service/contract/enumerations.js';
 import { day, instant, label, list, money, pageOfLot, percent, source, titled } from '../page/format.js';
 import { grid } from '../page/grid.js';
@@ -22,17 +22,14 @@ export async function carPage(
   const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
   const [vehicle] = await about('cli/vehicle');
   if (vehicle === undefined) return archivedCar(connection, id);
-  const groups = await rows(connection, `select lot_id, currency from lot_groups where vehicle_id = ${id}`);
+  const groups = await about('explore/lot_currencies');
   const currencies = new Map(groups.map(({ lot_id, currency }) => [lot_id, currency]));
   const lots = (await about('cli/vehicle_lots')).map((lot) => ({
     ...lot,
     currency: currencies.get(lot.lot_id),
   }));
   const [seen] = await about('cli/vehicle_seen');
-  const offers = await rows(
-    connection,
-    `from explore.lots_on_offer where vehicle_id = ${id} order by sale_date nulls last, lot_id limit 20`,
-  );
+  const offers = await about('explore/offers');
   const name = [vehicle.year, vehicle.manufacturer_name, vehicle.model_name].filter((part) => part).join(' ');
   const title = name || printable(vehicle.title) || `Car ${id}`;
   return {
@@ -48,7 +45,7 @@ ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicl
 
 /** The page of a car that only the archive feed and sales name; undefined if nothing does. */
 async function archivedCar(connection: DuckDBConnection, id: number): Promise<Page | undefined> {
-  const timeline = await rows(connection, `from vehicle_timeline where vehicle_id = ${id} order by place`);
+  const timeline = await ask(connection, 'explore/timeline', { vehicle_id: id });
   if (timeline.length === 0) return undefined;
   return {
     title: `Car ${id}`,
@@ -139,7 +136,7 @@ async function* restOf(connection: DuckDBConnection, id: number, pictures: boole
   const estimates = await about('explore/estimates');
   const [value] = await valuesOf(connection, estimates.slice(0, 1));
   yield valuePart(id, value, estimates);
-  const timeline = await rows(connection, `from vehicle_timeline where vehicle_id = ${id} order by place`);
+  const timeline = await about('explore/timeline');
   yield section(
     'prices',
     'Prices',

@@ -1,6 +1,6 @@
 import type { Config } from '../../base/config/config.js';
 import { clip, count, NONE, printable } from '../../base/config/printable.js';
-import { literal, rows } from '../../base/duck/session.js';
+import { literal } from '../../base/duck/session.js';
 import { readRuns, reasonOf } from '../../core/job/run-records.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { instant } from '../page/format.js';
@@ -58,10 +58,7 @@ const rejectedLink = (run: string, many: number): Html | string =>
   many === 0 ? '0' : html`<a href="/runs?run=${run}#rejects">${count(many)}</a>`;
 
 async function* restOf({ connection }: Shown, wanted: string | undefined): AsyncGenerator<Html> {
-  const fresh = await rows(
-    connection,
-    'select stream, max(started_at) as at, arg_max(records, started_at) as records from passes where complete group by all order by stream',
-  );
+  const fresh = await ask(connection, 'explore/last_passes');
   if (fresh.length > 0)
     yield section('fresh', 'How fresh it is', 'The last complete pass of each stream.', [
       grid(

@@ -6,7 +6,7 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { ownNamed } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { count, counted, NONE, numberOrNull } from '../../base/config/printable.js';
-import { type Row, rows } from '../../base/duck/session.js';
+import type { Row } from '../../base/duck/session.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { allNames, type Manifest } from '../../core/lake/manifest.js';
 import { listSnapshots, olderThan } from '../../core/lake/snapshots.js';
@@ -164,7 +164,7 @@ async function readBefore(
   connection: DuckDBConnection,
   current: string,
 ): Promise<Row | undefined> {
-  const published = await rows(connection, 'select snapshot_id from runs where snapshot_id is not null');
+  const published = await ask(connection, 'report/published');
   const ids = new Set(published.map(({ snapshot_id }) => String(snapshot_id)));
   const tables = await tablesOf(connection, ['report/headline']);
   const found = olderThan(listSnapshots(layoutOf(config.output)), current).findLast(
