@@ -31,8 +31,8 @@ import { TRASH } from '../../core/job/leftovers.js';
 import { LOCK } from '../../core/job/lock.js';
 import { NOTE as LAKE_NOTE } from '../../core/job/lock-lake.js';
 import { assertUnbroken } from '../../core/lake/broken-link.js';
-import { foldersBelow, syncFiles, syncFolders } from '../../core/lake/disk.js';
-import { filesBelow } from '../../core/lake/files.js';
+import { syncFolders } from '../../core/lake/disk.js';
+import { syncCopy } from '../../core/lake/files.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
 import { currentId, currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
 import { linkFile } from '../../core/lake/linked-files.js';
@@ -111,8 +111,7 @@ export async function backUp(
     };
     // A backup of a backup has one already.
     replaceFile(join(staging, NOTE), `${JSON.stringify(backup, null, 1)}\n`);
-    await syncFiles(filesBelow(staging).filter((path) => lstatSync(path).isFile()));
-    await syncFolders([...foldersBelow(staging), staging]);
+    await syncCopy(staging);
     killPoint('backup.checked');
     signal.throwIfAborted();
     await commit(layout, staging, to);

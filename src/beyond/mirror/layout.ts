@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Config } from '../../base/config/config.js';
 import { byName } from '../../base/config/json.js';
 import { type Code, LotlakeError } from '../../base/config/lotlake-error.js';
+import { remove } from '../../base/config/owned.js';
 import { checksumOf } from '../../core/lake/disk.js';
 import { FINGERPRINTS } from '../../core/lake/ids.js';
 import { WAREHOUSE } from '../../core/lake/layout.js';
@@ -162,6 +163,23 @@ export const damaged = (store: ObjectStore, name: string, problem: string): Lotl
     outcome: 'held',
     hint: 'nothing was switched; bring the object back, or push a sound lake to another place',
   });
+
+/**
+ * Fetches an object into a file. Throws MIRROR_DAMAGED if it is missing, or has another checksum; then there is no file.
+ * @param sha256 checksum of what was sent
+ */
+export async function fetchWhole(
+  store: ObjectStore,
+  object: string,
+  path: string,
+  sha256: string,
+): Promise<void> {
+  const checksum = await store.fetch(object, path);
+  if (checksum === undefined) throw damaged(store, object, 'is missing');
+  if (checksum === sha256) return;
+  remove(path);
+  throw damaged(store, object, `has checksum ${checksum}, and a file of checksum ${sha256} was sent`);
+}
 
 /** Throws MIRROR_BUSY while a vacuum may remove objects that a push would rely on. */
 export function assertNoVacuum({ vacuum_until: until }: Current, place: string, now: Date): void {

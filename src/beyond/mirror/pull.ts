@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { killPoint } from '../../base/config/kill-point.js';
-import { makeFolder, remove } from '../../base/config/owned.js';
+import { makeFolder } from '../../base/config/owned.js';
 import { assertLink } from '../../core/lake/broken-link.js';
-import { checksumOf, foldersBelow, syncFiles, syncFolders } from '../../core/lake/disk.js';
-import { filesBelow } from '../../core/lake/files.js';
+import { checksumOf, syncFolders } from '../../core/lake/disk.js';
+import { syncCopy } from '../../core/lake/files.js';
 import { currentId, type Layout } from '../../core/lake/layout.js';
 import { allFiles, type Manifest, manifestFrom, writeManifest } from '../../core/lake/manifest.js';
 import { listSnapshots } from '../../core/lake/snapshots.js';
@@ -15,6 +15,7 @@ import {
   type Current,
   damaged,
   existing,
+  fetchWhole,
   type MirrorFile,
   readRecord,
   recordName,
@@ -52,8 +53,8 @@ export async function pull(
   writeManifest(folder, manifest as Manifest);
   // The views of the mirror name the place where the snapshot was made.
   await renewViews(connection, folder);
-  await syncFiles(filesBelow(folder));
-  await syncFolders([...foldersBelow(folder), folder, layout.snapshots, layout.lake, layout.output]);
+  await syncCopy(folder);
+  await syncFolders([layout.snapshots, layout.lake, layout.output]);
   store.signal.throwIfAborted();
   killPoint('mirror.pulled');
   switchCurrent(layout, folder);
@@ -96,13 +97,7 @@ async function fetchFile(folder: string, file: MirrorFile, store: ObjectStore): 
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === file.bytes && (await checksumOf(path)) === file.sha256) return [];
   makeFolder(dirname(path));
-  const checksum = await store.fetch(file.object, path);
-  if (checksum === undefined) throw damaged(store, file.object, 'is missing');
-  if (checksum !== file.sha256) {
-    remove(path);
-    const problem = `has checksum ${checksum}, and ${file.path} of the snapshot is another file`;
-    throw damaged(store, file.object, problem);
-  }
+  await fetchWhole(store, file.object, path, file.sha256);
   killPoint('mirror.file-pulled');
   return [file.bytes];
 }
