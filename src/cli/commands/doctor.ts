@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs';
 import type { LotlakeError } from '../../base/config/lotlake-error.js';
 import { describeError } from '../../core/job/describe-error.js';
 import { command } from '../command.js';
+import { checkCounts } from '../doctor/counts.js';
 import type { DoctorContext, Finding } from '../doctor/local.js';
 import * as local from '../doctor/local.js';
 import * as service from '../doctor/service.js';
@@ -41,7 +42,7 @@ interface Line {
 
 /**
  * Checks the machine, the configuration, the output folder and the service. A check builds on what earlier ones found. It
- * leaves no files, and sends at most four requests to the service.
+ * leaves no files, and sends few requests to the service: three at most, and two for each source.
  * @returns a line for each check, and the error of the first that failed
  */
 export async function diagnose(
@@ -76,14 +77,16 @@ export async function diagnose(
   await check('output', config, local.checkOutput);
   await check('space', config, (given) => local.checkSpace(given, freeBytes));
   await check('lock', config, (given) => local.checkLock(given, effects.now()));
-  await check('lake', config, local.checkLake);
+  const manifest = await check('lake', config, local.checkLake);
   await check('landing', config, local.checkLanding);
   if (context.offline) return { lines, error: first };
   const known = await check('origin', config, (given) => service.checkOrigin(given, effects));
   const reached = await check('network', known, (given) => service.checkNetwork(given, effects));
   await check('clock', reached, service.checkClock);
   const accepted = await check('key', reached, service.checkKey);
-  await check('plan', accepted, service.checkPlan);
+  const planned = await check('plan', accepted, service.checkPlan);
+  const counted = planned && manifest !== undefined ? { reached: planned, manifest } : undefined;
+  await check('counts', counted, checkCounts);
   await reached?.client.close();
   return { lines, error: first };
 }
