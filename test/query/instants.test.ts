@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type Table, tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeArrow, writeCsv } from '../../src/ask/export/data-files.js';
-import type { Format } from '../../src/ask/query/query.js';
-import { render } from '../../src/ask/query/query.js';
+import type { Format } from '../../src/ask/query/render.js';
+import { render } from '../../src/ask/query/render.js';
 import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 import { readQuery } from '../../src/core/model/read-only.js';
 

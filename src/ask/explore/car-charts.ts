@@ -4,7 +4,7 @@ import type { Row } from '../../base/duck/session.js';
 import { draw } from '../page/draw.js';
 import { dateOf } from '../page/format.js';
 import { type Html, html } from '../page/html.js';
-import type { Value } from '../query/value.js';
+import type { Value } from '../query/valuation.js';
 
 /** A dated figure of an event. */
 interface Point {

@@ -17,8 +17,8 @@ import { ask, readSql } from '../query/ask.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
 import { readPage } from '../report/write-report.js';
-import { makeParts } from './compare.js';
-import { type Frame, wholePage } from './page.js';
+import { makeParts } from './compare-page.js';
+import { type Frame, wholePage } from './page-frame.js';
 import { openShown, type Shown } from './shown.js';
 
 /** Makes with a page of their own: those with the most lots on offer. */

@@ -1,5 +1,5 @@
 import { count, printable, words } from '../../base/config/printable.js';
-import type { Value } from './value.js';
+import type { Value } from './valuation.js';
 
 /** Why a reading does not count whose status says nothing against it. */
 const UNUSED: Readonly<Record<string, string>> = {

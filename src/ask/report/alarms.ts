@@ -10,7 +10,7 @@ import {
   readRuns,
   unresolvedRuns,
 } from '../../core/job/run-records.js';
-import { driftIn } from '../../core/lake/drift.js';
+import { driftIn } from '../../core/lake/drift-of-passes.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
 import { type Manifest, manifestIn } from '../../core/lake/manifest.js';
 import { findMissing, findStrays, type Problem, sayProblem } from '../../core/lake/presence.js';

@@ -7,7 +7,7 @@ import { makeFolder, move, temporaryOf } from '../../base/config/owned.js';
 import { checksumOf, syncFiles, syncFolders } from '../../core/lake/disk.js';
 import { isWhole, listPasses, type Pass, syncPass } from '../../core/lake/passes/pass.js';
 import { streamNames } from '../../core/service/streams.js';
-import { fetchWhole, LANDING } from './layout.js';
+import { fetchWhole, LANDING } from './mirror-layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /** Object of a pass that is written last. Without it, the pass in the mirror is not complete. */

@@ -1,7 +1,7 @@
 import { doubtsOf } from '../../ask/query/doubts.js';
 import { readLake } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
-import { FACTORS, VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/value.js';
+import { FACTORS, VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/valuation.js';
 import { count, printable, words } from '../../base/config/printable.js';
 import { command, type Lines, textOf } from '../command.js';
 import { wholeNumber } from '../option-values.js';

@@ -21,10 +21,10 @@ import {
   switchTo,
   TABLES,
   unusable,
-} from './layout.js';
+} from './mirror-layout.js';
+import type { DescribedTables, DescribeTables } from './mirror-tables.js';
 import { finishHeads, openMirrored } from './open.js';
 import { forEach, type Listed, type ObjectStore } from './store.js';
-import type { DescribedTables, DescribeTables } from './tables.js';
 
 /** A published snapshot of the lake on this machine. */
 export type LocalSnapshot = BaseState & Pick<Snapshot, 'id'>;

@@ -8,7 +8,7 @@ import { type Html, html, pathOf } from '../page/html.js';
 import { around, endpointsOf, lineageOf, lineageSvg } from '../page/lineage.js';
 import { factsOf, section } from '../page/section.js';
 import type { ColumnFacts } from './column-facts.js';
-import type { Page } from './page.js';
+import type { Page } from './page-frame.js';
 import { MEASURES, type Pivot } from './pivot.js';
 import type { Served, Shown } from './shown.js';
 import { partsOf, textsOf } from './stream.js';

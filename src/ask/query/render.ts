@@ -6,8 +6,8 @@ import { remove } from '../../base/config/owned.js';
 import { literal } from '../../base/duck/session.js';
 import { failQuery, type ReadQuery, refused } from '../../core/model/read-only.js';
 import { csvHeader, csvLine } from './csv.js';
-import { arrowValue, jsonValue } from './instants.js';
 import { type Columns, joined, openResult, type Result, type Rows } from './result.js';
+import { arrowValue, jsonValue } from './result-values.js';
 import { planText, tableText, type View, verticalText } from './table.js';
 
 /** Formats of a result. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { exactly, type Html, html, raw } from '../page/html.js';
-import type { Page } from './page.js';
+import type { Page } from './page-frame.js';
 import type { Served } from './shown.js';
 import { partsOf } from './stream.js';
 

@@ -37,7 +37,7 @@ import { unsoundError } from '../../core/lake/lake-error.js';
 import { currentId, currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
 import { linkFile } from '../../core/lake/linked-files.js';
 import { listSnapshots } from '../../core/lake/snapshots.js';
-import { verifyFiles } from '../../core/lake/verify.js';
+import { verifyFiles } from '../../core/lake/verify-files.js';
 import { renewViews } from '../../core/lake/views.js';
 
 /** File that tells a backup from any other folder. It holds a {@link Backup}. */

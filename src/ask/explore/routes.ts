@@ -10,17 +10,17 @@ import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { html } from '../page/html.js';
 import { protect } from './access.js';
-import { carPage } from './car.js';
-import { comparePage } from './compare.js';
-import { searchIn } from './filters.js';
-import { asMeant, findPage, listOf, placeOf } from './find.js';
-import { type Page, piecesOf, problem, textOf } from './page.js';
-import { runsPage } from './runs.js';
-import { type Folders, saveSearch, searchesPage, slugOf, watchQuery } from './searches.js';
+import { carPage } from './car-page.js';
+import { comparePage } from './compare-page.js';
+import { asMeant, findPage, listOf, placeOf } from './find-page.js';
+import { searchIn } from './lot-filters.js';
+import { type Page, piecesOf, problem, textOf } from './page-frame.js';
+import { runsPage } from './runs-page.js';
+import { type Folders, saveSearch, searchesPage, slugOf, watchQuery } from './searches-page.js';
 import type { Follower, Served } from './shown.js';
-import { NAME, savedQuery, sqlPage } from './sql.js';
+import { NAME, savedQuery, sqlPage } from './sql-page.js';
 import { type Ending, type Endings, send, textsOf } from './stream.js';
-import { tablePage, tablesPage } from './tables.js';
+import { tablePage, tablesPage } from './tables-page.js';
 
 /** Files that pages load, with their types. */
 const ASSETS: Readonly<Record<string, readonly [file: string, type: string]>> = {

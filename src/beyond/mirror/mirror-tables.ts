@@ -9,11 +9,11 @@ import {
   manifestFrom,
 } from '../../core/lake/manifest.js';
 import type { Described } from '../../core/model/warehouse.js';
-import { commitToCatalog } from '../iceberg/catalog.js';
+import { headFiles, readPrevious } from '../iceberg/commit-plan.js';
+import { factsOf, icebergTables, planTables } from '../iceberg/iceberg-tables.js';
 import type { FileFacts, MetadataFile, PreviousMetadata } from '../iceberg/manifests.js';
 import { parseMetadata, retainSnapshots, type TableMetadata } from '../iceberg/metadata.js';
-import { headFiles, readPrevious } from '../iceberg/plan.js';
-import { factsOf, icebergTables, planTables } from '../iceberg/tables.js';
+import { commitToCatalog } from '../iceberg/rest-catalog.js';
 import { type Heads, headOf, isHint, readHeads } from './heads.js';
 import {
   CATALOG,
@@ -26,7 +26,7 @@ import {
   type SnapshotRecord,
   TABLES,
   type TableStates,
-} from './layout.js';
+} from './mirror-layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
 const nameOf = (store: ObjectStore, uri: string): string => uri.slice(store.place.length + 1);

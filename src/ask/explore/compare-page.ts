@@ -8,10 +8,10 @@ import { type Html, html } from '../page/html.js';
 import { overTime } from '../page/line-charts.js';
 import { factsOf, section } from '../page/section.js';
 import { ask } from '../query/ask.js';
-import { addressOf, conditionOf, searchIn } from './filters.js';
-import { makeIn } from './find.js';
+import { makeIn } from './find-page.js';
+import { addressOf, conditionOf, searchIn } from './lot-filters.js';
 import { meantChoice, type Names } from './names.js';
-import type { Page } from './page.js';
+import type { Page } from './page-frame.js';
 import type { Shown } from './shown.js';
 
 /** Most that stand beside each other. */

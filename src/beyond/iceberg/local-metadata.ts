@@ -8,11 +8,11 @@ import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.j
 import { allFiles, allTables, type Manifest, manifestIn } from '../../core/lake/manifest.js';
 import { findPublished, hasManifest, listSnapshots } from '../../core/lake/snapshots.js';
 import type { Described } from '../../core/model/warehouse.js';
-import type { VacuumPlan } from '../keep/vacuum.js';
+import type { VacuumPlan } from '../keep/vacuum-lake.js';
+import { headFiles, readPrevious } from './commit-plan.js';
+import { planTables } from './iceberg-tables.js';
 import type { PreviousMetadata } from './manifests.js';
 import { retainSnapshots } from './metadata.js';
-import { headFiles, readPrevious } from './plan.js';
-import { planTables } from './tables.js';
 
 /** How metadata names the files of a lake. Readers do not decode URIs, so nothing in them is escaped. */
 interface Naming {

@@ -21,7 +21,7 @@ import {
   recordName,
   type SnapshotRecord,
   unusable,
-} from './layout.js';
+} from './mirror-layout.js';
 import { openMirrored } from './open.js';
 import { forEach, type ObjectStore } from './store.js';
 

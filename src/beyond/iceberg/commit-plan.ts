@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decode, type ListedManifest, type ManifestEntry } from './avro.js';
 import {
+  type IcebergTable,
+  idsOf,
+  idsOfNames,
+  LAST_PARTITION_FIELD,
+  nameMappingOf,
+  partitionFieldsOf,
+  schemaOf,
+} from './iceberg-schema.js';
+import {
   type CommitNumbers,
   countsOf,
   encodeManifests,
@@ -17,15 +26,6 @@ import {
   splitManifests,
 } from './manifests.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf, type TableMetadata, uuidOf } from './metadata.js';
-import {
-  type IcebergTable,
-  idsOf,
-  idsOfNames,
-  LAST_PARTITION_FIELD,
-  nameMappingOf,
-  partitionFieldsOf,
-  schemaOf,
-} from './schema.js';
 
 /** The metadata of a table with a new snapshot, and the files to write. */
 export interface CommitPlan extends PreviousMetadata {

@@ -8,10 +8,10 @@ import { partitionFromFolder } from '../../core/lake/partition.js';
 import { lakeTables } from '../../core/lake/tables.js';
 import type { Described } from '../../core/model/warehouse.js';
 import type { DataFile } from './avro.js';
+import { type Metrics, NO_METRICS, readMetrics } from './column-metrics.js';
+import { type CommitPlan, planCommit, withEntries } from './commit-plan.js';
+import type { IcebergTable } from './iceberg-schema.js';
 import { type FileFacts, liveEntries, type PreviousMetadata, splitManifests } from './manifests.js';
-import { type Metrics, NO_METRICS, readMetrics } from './metrics.js';
-import { type CommitPlan, planCommit, withEntries } from './plan.js';
-import type { IcebergTable } from './schema.js';
 
 /** Tables whose manifests are read at the same time. */
 const CONCURRENCY = 8;

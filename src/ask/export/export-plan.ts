@@ -5,7 +5,7 @@ import { unknownName } from '../../base/config/unknown-name.js';
 import { identifier } from '../../base/duck/session.js';
 import type { ColumnEntry, TableEntry } from '../../core/model/dictionary.js';
 import { checkFunctions, refused } from '../../core/model/read-only.js';
-import { type SqlTree, treeOf } from '../../core/model/tree.js';
+import { type SqlTree, treeOf } from '../../core/model/sql-tree.js';
 import type { ExportRequest } from './request.js';
 
 /**

@@ -11,12 +11,12 @@ import { type Html, html } from '../page/html.js';
 import { section } from '../page/section.js';
 import { watchedList } from '../page/watched-list.js';
 import { readWatched, type Watched } from '../query/watched.js';
-import { addressOf, conditionOf, type Search, wordsOf } from './filters.js';
-import { asMeant } from './find.js';
+import { asMeant } from './find-page.js';
 import type { QueryColumns } from './jobs.js';
-import { LINKS, type Page } from './page.js';
+import { addressOf, conditionOf, type Search, wordsOf } from './lot-filters.js';
+import { LINKS, type Page } from './page-frame.js';
 import type { Served, Shown } from './shown.js';
-import { NAME } from './sql.js';
+import { NAME } from './sql-page.js';
 import { textsOf } from './stream.js';
 
 /** Folders beside the configuration that the reader's own files are saved in; undefined without a configuration. */

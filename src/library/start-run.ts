@@ -4,7 +4,7 @@ import { assertWritable } from '../base/config/folder.js';
 import type { Reporter } from '../core/job/job.js';
 import type { RunResult } from '../core/publish/step.js';
 import { assertService } from '../core/service/client.js';
-import { type LakeSettings, settingsOf } from './settings.js';
+import { type LakeSettings, settingsOf } from './lake-settings.js';
 
 /** Options of `runPipeline`. */
 export interface RunOptions extends Pick<PipelineOptions, 'everything'> {

@@ -8,9 +8,9 @@ import { type Html, html } from '../page/html.js';
 import { factsOf, section } from '../page/section.js';
 import { ask } from '../query/ask.js';
 import { doubtsOf } from '../query/doubts.js';
-import { FACTORS, type Value, valuesOf } from '../query/value.js';
+import { FACTORS, type Value, valuesOf } from '../query/valuation.js';
 import { amountsOf, carMap, readingsOf } from './car-charts.js';
-import { type Page, rowsLink } from './page.js';
+import { type Page, rowsLink } from './page-frame.js';
 import type { Shown } from './shown.js';
 
 /** The page of a car; undefined if the lake has none of this id. What takes longer follows its head. */

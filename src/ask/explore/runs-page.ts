@@ -9,7 +9,7 @@ import { type Html, html } from '../page/html.js';
 import { section } from '../page/section.js';
 import { ask } from '../query/ask.js';
 import { alarmLine, driftText, readStanding, rejectedText } from '../report/alarms.js';
-import { type Page, rowsLink } from './page.js';
+import { type Page, rowsLink } from './page-frame.js';
 import type { Shown } from './shown.js';
 
 /** Runs that are listed. */

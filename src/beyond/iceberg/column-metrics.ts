@@ -4,7 +4,7 @@ import { literals, type Row, rows } from '../../base/duck/session.js';
 import { type Field, fieldsOf } from '../../core/lake/field-ids.js';
 import type { Manifest } from '../../core/lake/manifest.js';
 import { boundOf } from './bounds.js';
-import { primitiveOf } from './schema.js';
+import { primitiveOf } from './iceberg-schema.js';
 
 /** Values by field id, in the form of an Avro map with integer keys. */
 type ById<T> = readonly { readonly key: number; readonly value: T }[];

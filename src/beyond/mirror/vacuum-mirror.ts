@@ -17,10 +17,10 @@ import {
   type Switched,
   switchTo,
   TABLES,
-} from './layout.js';
+} from './mirror-layout.js';
+import { retainHeads } from './mirror-tables.js';
 import { finishHeads, openMirrored } from './open.js';
 import { forEach, type Listed, MOST_REMOVED, type ObjectStore } from './store.js';
-import { retainHeads } from './tables.js';
 
 /**
  * Milliseconds for which an object stays although no snapshot names it: a push under way may have sent it, or one that died

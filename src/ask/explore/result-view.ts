@@ -7,8 +7,8 @@ import { grid } from '../page/grid.js';
 import { type Html, html } from '../page/html.js';
 import { overTime } from '../page/line-charts.js';
 import { bars } from '../page/row-charts.js';
-import { jsonValue } from '../query/instants.js';
 import { type Columns, openResult } from '../query/result.js';
+import { jsonValue } from '../query/result-values.js';
 
 /** Rows of a result that are shown. */
 const SHOWN = 500;

@@ -13,9 +13,9 @@ import {
   ORDERS,
   type Search,
   wordsOf,
-} from './filters.js';
+} from './lot-filters.js';
 import { meantChoice, meantName, type Names, plain } from './names.js';
-import { LINKS, type Page } from './page.js';
+import { LINKS, type Page } from './page-frame.js';
 import type { Shown } from './shown.js';
 
 /** Lots on a page of a list. */

@@ -8,8 +8,8 @@ import { dictionary } from '../../core/model/dictionary.js';
 import { readLake, snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
 import { type ExportedTable, writeTable } from './data-files.js';
+import { planExport } from './export-plan.js';
 import { type ExportFacts, pagesOf } from './pages.js';
-import { planExport } from './plan.js';
 import type { ExportRequest } from './request.js';
 import { openTarget, SUMS, sumsText, writeZip } from './target.js';
 
