@@ -33,7 +33,7 @@ const GUARDED: readonly string[] = [
 
 /** Run with `npm run test:soak`. */
 const SLOW: readonly string[] = [
-  'test/pipelines/{absence,alarms,any-folder,clocks,damaged-lake,damaged-pages,disk-full,exchanged-passes,faults,formats,held-runs,interrupt,inventory,keyframes,kill,kill-matrix,lookups}.test.ts',
+  'test/pipelines/{alarms,any-folder,clocks,damaged-lake,damaged-pages,disk-full,exchanged-passes,faults,formats,held-runs,interrupt,inventory,keyframes,kill,kill-matrix,lookups}.test.ts',
   'test/pipelines/{model-found,nothing-new,odd-rows,origin,oversized,quarantine,rate,readers,recovery,reference,rejected-values,rejects-kept,resume,sources}.test.ts',
   'test/pipelines/{learned-contract,observed,older-lake,order-of-nights,plans,replayed,strange-members,survivors,thousand-bad-values}.test.ts',
   'test/pipelines/{unserved,unchanged,vacuum,week}.test.ts',

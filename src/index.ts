@@ -1,8 +1,8 @@
 import type { PipelineName } from '../pipelines/index.js';
 import type { RunResult } from './core/publish/step.js';
 import type { Lake, OpenOptions } from './library/lake.js';
-import type { RunOptions } from './library/run.js';
-import type { LakeSettings } from './library/settings.js';
+import type { LakeSettings } from './library/lake-settings.js';
+import type { RunOptions } from './library/start-run.js';
 import type { WorldOptions } from './sandbox/world.js';
 
 // To import the package loads nothing else, reads no file and installs no handler.
@@ -12,8 +12,8 @@ export type { Reporter } from './core/job/job.js';
 export type { ColumnEntry, TableEntry } from './core/model/dictionary.js';
 export type { RunResult } from './core/publish/step.js';
 export type { Lake, OpenOptions, SnapshotFacts, StreamFormat } from './library/lake.js';
-export type { RunOptions } from './library/run.js';
-export type { LakeSettings } from './library/settings.js';
+export type { LakeSettings } from './library/lake-settings.js';
+export type { RunOptions } from './library/start-run.js';
 export type { WorldOptions as SandboxOptions } from './sandbox/world.js';
 
 /** The embedded service while it listens. */
@@ -45,7 +45,7 @@ export async function runPipeline(
   settings: LakeSettings = {},
   options: RunOptions = {},
 ): Promise<RunResult> {
-  return (await import('./library/run.js')).run(name, settings, options);
+  return (await import('./library/start-run.js')).run(name, settings, options);
 }
 
 /** Runs the nightly job. {@link runPipeline} says how. */

@@ -13,7 +13,7 @@ const ORDER = [
   ...['config', 'duck'].map((name) => `src/base/${name}`),
   ...['service', 'lake', 'job'].map((name) => `src/core/${name}`),
   ...PHASES.map((name) => `src/core/${name}`),
-  ...['query', 'docs', 'report', 'export', 'explore'].map((name) => `src/ask/${name}`),
+  ...['query', 'page', 'docs', 'report', 'export', 'explore'].map((name) => `src/ask/${name}`),
   ...['spark', 'keep', 'iceberg', 'mirror', 'notify', 'beside.ts'].map((name) => `src/beyond/${name}`),
   ...['src/sandbox', 'pipelines', 'src/library', 'src/index.ts', 'src/cli'],
 ];

@@ -35,7 +35,6 @@ export const LOADERS: Readonly<Record<Usage, () => Promise<Command>>> = {
   report: async () => (await import('./commands/report.js')).report,
   'lookup <kind> <id> [domain]': async () => (await import('./commands/lookup.js')).lookup,
   'value [id]': async () => (await import('./commands/value.js')).value,
-  audit: async () => (await import('./commands/audit.js')).audit,
   tables: async () => (await import('./commands/tables.js')).tables,
   'describe <table>': async () => (await import('./commands/tables.js')).describe,
   explore: async () => (await import('./commands/explore.js')).explore,

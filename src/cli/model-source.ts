@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { snapshotFolder } from '../ask/query/open-lake.js';
 import type { Config } from '../base/config/config.js';
-import { existing, MODELS, readRecord, TABLES } from '../beyond/mirror/layout.js';
+import { existing, MODELS, readRecord, TABLES } from '../beyond/mirror/mirror-layout.js';
 import { openMirrored } from '../beyond/mirror/open.js';
 import type { SparkConf } from '../beyond/spark/script.js';
 import type { SparkTable } from '../beyond/spark/spark-models.js';

@@ -1,4 +1,4 @@
-import type { FoundVehicle } from '../ask/query/lookup.js';
+import type { FoundVehicle } from '../ask/query/find-vehicle.js';
 import { gridOf } from '../ask/query/table.js';
 import { printable } from '../base/config/printable.js';
 import type { Row } from '../base/duck/session.js';

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { jsonValue } from '../ask/query/instants.js';
 import { openSnapshot } from '../ask/query/open-lake.js';
-import { type Format, render } from '../ask/query/query.js';
+import { type Format, render } from '../ask/query/render.js';
 import { openResult } from '../ask/query/result.js';
+import { jsonValue } from '../ask/query/result-values.js';
 import { readStanding, type Standing } from '../ask/report/alarms.js';
 import { LotlakeError } from '../base/config/lotlake-error.js';
 import { sumOf } from '../base/config/printable.js';
@@ -11,7 +11,7 @@ import { layoutOf } from '../core/lake/layout.js';
 import { allTables } from '../core/lake/manifest.js';
 import { dictionary, type TableEntry } from '../core/model/dictionary.js';
 import { readQuery } from '../core/model/read-only.js';
-import { type LakeSettings, settingsOf } from './settings.js';
+import { type LakeSettings, settingsOf } from './lake-settings.js';
 
 /** A snapshot, and the run that made it. */
 export interface SnapshotFacts {

@@ -7,7 +7,7 @@ import { rebuild } from '../../pipelines/rebuild.js';
 import { readConfig } from '../../src/base/config/config.js';
 import { own } from '../../src/base/config/owned.js';
 import { openTemporarySession } from '../../src/base/duck/session.js';
-import { writeLocalMetadata } from '../../src/beyond/iceberg/local.js';
+import { writeLocalMetadata } from '../../src/beyond/iceberg/local-metadata.js';
 import { syncSnapshot } from '../../src/core/lake/describe.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { hasManifest, listSnapshots } from '../../src/core/lake/snapshots.js';

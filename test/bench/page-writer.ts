@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { createWorld } from '../../src/sandbox/index.js';
-import { duplicatesOf } from '../../src/sandbox/lookup.js';
+import { duplicatesOf } from '../../src/sandbox/vehicle-lookup.js';
 import { CLOCK, PER_PAGE } from './data.js';
 import { widen, widenArchived } from './wide.js';
 

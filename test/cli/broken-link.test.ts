@@ -40,7 +40,6 @@ const OPENING: Partial<Readonly<Record<Usage, readonly string[]>>> = {
   report: ['report', '--to', 'report.html'],
   'lookup <kind> <id> [domain]': ['lookup', 'car', '1', '--lake'],
   'value [id]': ['value', '1'],
-  audit: ['audit'],
   tables: ['tables'],
   'describe <table>': ['describe', 'lots'],
   explore: ['explore'],

@@ -2,15 +2,17 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { nightly } from '../../pipelines/nightly.js';
 import { packageRoot } from '../../src/base/config/package-root.js';
 import { diagnose, doctor } from '../../src/cli/commands/doctor.js';
+import { countIn } from '../../src/cli/doctor/counts.js';
 import type { DoctorContext } from '../../src/cli/doctor/local.js';
 import { placeOf, takeLock } from '../../src/core/job/lock.js';
 import type { Manifest } from '../../src/core/lake/manifest.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { serve } from '../extract/support.js';
 import { makeSnapshot } from '../mirror/support.js';
-import { temporaryFolder } from '../pipelines/support.js';
+import { configFor, silentReporter, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
 import { effectsIn } from './support.js';
 
 /** A set-up, and the first line of its result that is not ok. `…` matches any text. */
@@ -226,19 +228,32 @@ const patternOf = (text: string): RegExp =>
 
 describe('lotlake doctor', () => {
   it('finds nothing wrong with a sound set-up, and leaves nothing', async () => {
-    const { effects } = await effectsOf({ prepare: (output) => publish(output) });
+    const { effects } = await effectsOf({
+      prepare: (output) =>
+        nightly({
+          config: configFor(sandbox.url, output, { origin: 'service', sources: [1, 3], perPage: 50 }),
+          reporter: silentReporter(),
+          now: () => new Date(),
+          ...WITHOUT_MARTS,
+        }),
+    });
     const { lines, error } = await diagnose({ ...MEANS, effects });
     expect(lines.map(({ check, status }) => [check, status])).toEqual(
       [
         ...['node', 'configuration', 'output', 'space', 'lock', 'lake', 'landing', 'webhook'],
-        ...['origin', 'network', 'clock', 'key', 'plan'],
+        ...['origin', 'network', 'clock', 'key', 'plan', 'counts'],
       ].map((check) => [check, 'ok']),
     );
     expect(error).toBeUndefined();
-    expect(lines.at(-1)?.text).toBe(
+    expect(lines.find(({ check }) => check === 'plan')?.text).toBe(
       'sources 1, 3 and not 12; 50 records a page; 1000 requests a second, as configured: the service names no limit',
     );
-  });
+    const counts =
+      /^vehicles of the service and of the lake: iaai_com (\d+) and \1, copart_com (\d+) and \2, encar_com refused and 0$/;
+    const counted = lines.at(-1)?.text ?? '';
+    expect(counted).toMatch(counts);
+    expect(counts.exec(counted)?.slice(1)).not.toContain('0');
+  }, 60_000);
 
   it.each(SET_UPS)('of $what says: $says', async (setUp) => {
     const { effects, lock } = await effectsOf(setUp);
@@ -293,6 +308,19 @@ describe('lotlake doctor', () => {
     expect(lines.find(({ check }) => check === 'clock')).toMatchObject({
       ...{ status, text: expect.stringMatching(text) },
     });
+  });
+
+  it('reads a count in each form of an answer', () => {
+    for (const body of [
+      7,
+      { count: 7 },
+      { total: 7 },
+      { data: { count: 7 } },
+      { data: [{ count: 7 }] },
+      { data: 7 },
+    ])
+      expect(countIn(body)).toBe(7);
+    expect(countIn({ message: 'none' })).toBeUndefined();
   });
 
   it('is documented with each of these set-ups', () => {

@@ -2,9 +2,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeScratch, remove } from '../../src/base/config/owned.js';
-import { withinLimits } from '../../src/base/duck/limits.js';
 import { openSession, rows, type Session, scalar } from '../../src/base/duck/session.js';
-import { problemOf } from '../../src/core/model/limits.js';
+import { withinLimits } from '../../src/base/duck/statement-limits.js';
+import { problemOf } from '../../src/core/model/model-limits.js';
 
 const ENDLESS =
   'select count(*) from range(10000000) as a, range(10000000) as b where a.range * b.range % 7 = 3';

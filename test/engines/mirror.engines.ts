@@ -6,7 +6,7 @@ import { GetObjectCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStore } from '../../src/beyond/mirror/s3.js';
-import { vacuumMirror } from '../../src/beyond/mirror/vacuum.js';
+import { vacuumMirror } from '../../src/beyond/mirror/vacuum-mirror.js';
 import { filesBelow } from '../../src/core/lake/files.js';
 import type { RunResult } from '../../src/core/publish/step.js';
 import { type Ended, startLotlake } from '../pipelines/lake-process.js';

@@ -1,10 +1,10 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeAsIceberg } from '../../src/beyond/mirror/mirror-tables.js';
 import { openMirrored } from '../../src/beyond/mirror/open.js';
-import { type LocalSnapshot, push } from '../../src/beyond/mirror/push.js';
+import { type LocalSnapshot, push } from '../../src/beyond/mirror/push-snapshots.js';
 import { openStore } from '../../src/beyond/mirror/s3.js';
 import type { ObjectStore } from '../../src/beyond/mirror/store.js';
-import { describeAsIceberg } from '../../src/beyond/mirror/tables.js';
 import { type Found, makeNight, newestVersions, readMoment, readTable } from '../mirror/parquet-lake.js';
 import { lakeOf } from '../mirror/support.js';
 import { temporaryFolder } from '../pipelines/support.js';

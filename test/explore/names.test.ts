@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { searchIn } from '../../src/ask/explore/filters.js';
-import { makeIn, searchOf } from '../../src/ask/explore/find.js';
+import { makeIn, searchOf } from '../../src/ask/explore/find-page.js';
+import { searchIn } from '../../src/ask/explore/lot-filters.js';
 import type { Names } from '../../src/ask/explore/names.js';
 import { packageFile } from '../../src/base/config/package-root.js';
 

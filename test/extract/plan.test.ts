@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pagesBack, unsafePages as unsafeOf } from '../../src/core/extract/plan.js';
+import { pagesBack, unnamedRanges, unsafePages as unsafeOf } from '../../src/core/extract/plan.js';
 import type { PageFacts } from '../../src/core/lake/passes/landed-page.js';
 
 const at = (second: number): string => new Date(Date.UTC(2026, 10, 20, 0, 0, second)).toISOString();
@@ -53,5 +53,29 @@ describe('pages to be read again', () => {
   it('are ordered last page first', () => {
     const pages = [1, 2, 3, 4, 5].map((number) => page(number, { total: number }));
     expect(unsafePages(pages)).toEqual([4, 3, 2, 1]);
+  });
+});
+
+describe('records whose ids cannot be read', () => {
+  const pages = (unnamed: PageFacts['unnamed']) =>
+    new Map(
+      [
+        page(1, { firstId: 10, lastId: 100 }),
+        page(2, { firstId: 110, lastId: 200, unnamed }),
+        page(3, { firstId: 210, lastId: 300 }),
+      ].map((each) => [each.page, each]),
+    );
+
+  it.each<[string, PageFacts['unnamed'], [number, number][]]>([
+    ['are none on most pages', undefined, []],
+    ['may be any between the ids around them', [140, 160], [[140, 160]]],
+    ['may be any from the page before if they come first', [null, 120], [[100, 120]]],
+    ['may be any up to the page behind if they come last', [190, null], [[190, 210]]],
+  ])('%s', (_, unnamed, ranges) => {
+    expect(unnamedRanges(pages(unnamed), true)).toEqual(ranges);
+  });
+
+  it('may be any at all in a list that does not ascend', () => {
+    expect(unnamedRanges(pages([140, 160]), false)).toEqual([[-1, Number.MAX_SAFE_INTEGER]]);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { DataFile } from '../../src/beyond/iceberg/avro.js';
-import { commitToCatalog, planCatalogCommit } from '../../src/beyond/iceberg/catalog.js';
+import { NO_METRICS } from '../../src/beyond/iceberg/column-metrics.js';
+import { planCommit } from '../../src/beyond/iceberg/commit-plan.js';
 import type { PreviousMetadata } from '../../src/beyond/iceberg/manifests.js';
 import { retainSnapshots, snapshotIdOf } from '../../src/beyond/iceberg/metadata.js';
-import { NO_METRICS } from '../../src/beyond/iceberg/metrics.js';
-import { planCommit } from '../../src/beyond/iceberg/plan.js';
+import { commitToCatalog, planCatalogCommit } from '../../src/beyond/iceberg/rest-catalog.js';
 import { serve } from '../pipelines/support.js';
 
 const lots = {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { literals, openTemporarySession, rows, type TemporarySession } from '../../src/base/duck/session.js';
-import { readPrevious } from '../../src/beyond/iceberg/plan.js';
+import { readPrevious } from '../../src/beyond/iceberg/commit-plan.js';
 import { fieldsOf, hashOf } from '../../src/core/lake/field-ids.js';
 import { allTables, readManifest } from '../../src/core/lake/manifest.js';
 import { startSandbox } from '../../src/sandbox/index.js';

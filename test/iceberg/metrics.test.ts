@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { literal, openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
-import { type Metrics, readMetrics } from '../../src/beyond/iceberg/metrics.js';
+import { type Metrics, readMetrics } from '../../src/beyond/iceberg/column-metrics.js';
 import { giveIds, hashOf } from '../../src/core/lake/field-ids.js';
 
 let opened: TemporarySession;

@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DataFile, decode } from '../../src/beyond/iceberg/avro.js';
+import { NO_METRICS } from '../../src/beyond/iceberg/column-metrics.js';
+import {
+  type CommitPlan,
+  planCommit,
+  readPrevious,
+  withEntries,
+} from '../../src/beyond/iceberg/commit-plan.js';
+import type { IcebergTable } from '../../src/beyond/iceberg/iceberg-schema.js';
 import type { PreviousMetadata } from '../../src/beyond/iceberg/manifests.js';
 import { parseMetadata, retainSnapshots, snapshotIdOf } from '../../src/beyond/iceberg/metadata.js';
-import { NO_METRICS } from '../../src/beyond/iceberg/metrics.js';
-import { type CommitPlan, planCommit, readPrevious, withEntries } from '../../src/beyond/iceberg/plan.js';
-import type { IcebergTable } from '../../src/beyond/iceberg/schema.js';
 import { giveIds, hashOf } from '../../src/core/lake/field-ids.js';
 
 const AT = 's3://bucket/tables/lots';

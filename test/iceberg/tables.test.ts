@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeEmptyLake } from '../../src/ask/docs/empty-lake.js';
 import { withDatabase } from '../../src/ask/query/open-lake.js';
-import { idsOf, schemaOf } from '../../src/beyond/iceberg/schema.js';
-import { icebergTables, partitionValuesOf } from '../../src/beyond/iceberg/tables.js';
+import { idsOf, schemaOf } from '../../src/beyond/iceberg/iceberg-schema.js';
+import { icebergTables, partitionValuesOf } from '../../src/beyond/iceberg/iceberg-tables.js';
 import { giveIds } from '../../src/core/lake/field-ids.js';
 import type { ManifestTable } from '../../src/core/lake/manifest.js';
 import { lakeTables, systemTables } from '../../src/core/lake/tables.js';

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
-import { backUp } from '../../src/beyond/keep/backup.js';
+import { backUp } from '../../src/beyond/keep/copy-lake.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { temporaryFolder } from '../pipelines/support.js';
 

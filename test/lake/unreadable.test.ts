@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { openTemporarySession } from '../../src/base/duck/session.js';
-import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/beyond/keep/vacuum.js';
+import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/beyond/keep/vacuum-lake.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { runLotlake } from '../cli/support.js';
 import {

@@ -2,7 +2,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import type { VacuumPlan } from '../../src/beyond/keep/vacuum.js';
+import type { VacuumPlan } from '../../src/beyond/keep/vacuum-lake.js';
 import { measure } from '../../src/core/lake/files.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { runLotlake } from '../cli/support.js';

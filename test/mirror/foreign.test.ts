@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openMirrored } from '../../src/beyond/mirror/open.js';
-import { vacuumMirror } from '../../src/beyond/mirror/vacuum.js';
+import { vacuumMirror } from '../../src/beyond/mirror/vacuum-mirror.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { type MemoryStore, memoryStore } from './memory-store.js';
 import { lakeOf, makeSnapshot, pushTo } from './support.js';

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { LocalSnapshot } from '../../src/beyond/mirror/push.js';
-import { describeAsIceberg } from '../../src/beyond/mirror/tables.js';
+import { describeAsIceberg } from '../../src/beyond/mirror/mirror-tables.js';
+import type { LocalSnapshot } from '../../src/beyond/mirror/push-snapshots.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { memoryStore } from './memory-store.js';
 import { makeNight, readMoment } from './parquet-lake.js';

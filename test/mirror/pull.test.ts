@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withDatabase } from '../../src/ask/query/open-lake.js';
 import { pullLanding, pushLanding } from '../../src/beyond/mirror/landing.js';
-import { pull } from '../../src/beyond/mirror/pull.js';
+import { pull } from '../../src/beyond/mirror/pull-snapshot.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { endPass, openPass, readPass, recordPage } from '../../src/core/lake/passes/pass.js';
 import { switchCurrent } from '../../src/core/publish/snapshot.js';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { type LocalSnapshot, planPush } from '../../src/beyond/mirror/push.js';
+import { type LocalSnapshot, planPush } from '../../src/beyond/mirror/push-snapshots.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { type MemoryStore, memoryStore } from './memory-store.js';
 import { lakeOf, makeSnapshot, pushTo, readWhole } from './support.js';

@@ -2,8 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { type LocalLake, type LocalSnapshot, type Pushing, push } from '../../src/beyond/mirror/push.js';
-import type { DescribeTables } from '../../src/beyond/mirror/tables.js';
+import type { DescribeTables } from '../../src/beyond/mirror/mirror-tables.js';
+import {
+  type LocalLake,
+  type LocalSnapshot,
+  type Pushing,
+  push,
+} from '../../src/beyond/mirror/push-snapshots.js';
 import { type Manifest, writeManifest } from '../../src/core/lake/manifest.js';
 import { contentOf, type MemoryStore } from './memory-store.js';
 

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { treeOf } from '../../src/core/model/tree.js';
+import { treeOf } from '../../src/core/model/sql-tree.js';
 
 /**
  * Functions and operators with the same name and meaning in DuckDB and Spark, as far as lotlake uses them, with their

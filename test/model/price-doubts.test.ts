@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { valuesOfLots } from '../../src/ask/query/value.js';
+import { valuesOfLots } from '../../src/ask/query/valuation.js';
 import { runDataTests } from '../../src/core/model/data-tests.js';
 import { readModels } from '../../src/core/model/model-files.js';
 import { apart, base, entry, lot, NOT_SOLD, ofYear, SOLD } from './cases.js';

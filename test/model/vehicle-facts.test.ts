@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { valueOfCar, valuesOfLots } from '../../src/ask/query/value.js';
+import { valueOfCar, valuesOfLots } from '../../src/ask/query/valuation.js';
 import { withOwnSeeds } from '../../src/core/model/model-files.js';
 import { base, lot, SOLD, vinOf } from './cases.js';
 import {

@@ -5,7 +5,7 @@ import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { openTemporarySession } from '../../src/base/duck/session.js';
-import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum.js';
+import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum-lake.js';
 import type { JobOptions } from '../../src/core/job/job.js';
 import { readRuns } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';

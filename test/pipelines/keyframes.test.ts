@@ -16,7 +16,7 @@ import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import type { ConfigInput } from '../../src/base/config/config.js';
 import { openTemporarySession } from '../../src/base/duck/session.js';
-import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum.js';
+import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum-lake.js';
 import { verifyLanding } from '../../src/beyond/keep/verify-landing.js';
 import { pullLanding, pushLanding } from '../../src/beyond/mirror/landing.js';
 import { checkLanding } from '../../src/cli/doctor/local.js';

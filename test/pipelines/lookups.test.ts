@@ -4,7 +4,6 @@ import { closing } from '../../pipelines/closing.js';
 import { saveLookup } from '../../pipelines/lookup.js';
 import { nightly } from '../../pipelines/nightly.js';
 import type { ConfigInput } from '../../src/base/config/config.js';
-import { countIn } from '../../src/cli/commands/audit.js';
 import { lookupOf } from '../../src/cli/commands/lookup.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { firstLot, need, recordsOf } from '../served.js';
@@ -174,7 +173,7 @@ describe('the closing job', () => {
   }, 60_000);
 });
 
-describe('lotlake lookup and audit', () => {
+describe('lotlake lookup', () => {
   const run = (...args: string[]) => startLotlake(args, { url: sandbox.url, output: folder.path }).ended;
 
   it('print one vehicle for a person or as JSON, by each kind of id', async () => {
@@ -213,27 +212,5 @@ describe('lotlake lookup and audit', () => {
     const { code, err } = await run('lookup', 'vin', 'NOSUCHVIN');
     expect(code).toBe(1);
     expect(err).toContain('the service knows no vin NOSUCHVIN');
-  });
-
-  it('compare the counts of the service with the lake', async () => {
-    await nightly(job());
-    const { code, out } = await run('audit', '--json');
-    expect(code).toBe(0);
-    const rows: { service: number; lake: number; difference: number }[] = JSON.parse(out);
-    expect(rows.map((row) => row.difference)).toEqual([0, 0, 0]);
-    expect(rows.every((row) => row.service > 0)).toBe(true);
-  });
-
-  it('read the count in each form of an answer', () => {
-    for (const body of [
-      7,
-      { count: 7 },
-      { total: 7 },
-      { data: { count: 7 } },
-      { data: [{ count: 7 }] },
-      { data: 7 },
-    ])
-      expect(countIn(body)).toBe(7);
-    expect(countIn({ message: 'none' })).toBeUndefined();
   });
 });

@@ -23,7 +23,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'functions/names.spark.sql': 'functions of Spark',
   'functions/values.spark.sql': 'functions of Spark',
   'functions/enough.spark.sql': 'functions of Spark',
-  'cli/active.sql': 'counts the lots of each source, for audit, which asks the service',
+  'cli/active.sql': 'counts the vehicles of each source, for doctor, which asks the service',
   'value/groups.sql': 'selects the levels of one factor, for a wrong name',
 };
 

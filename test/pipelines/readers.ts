@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { packageRoot } from '../../src/base/config/package-root.js';
 import { openTemporarySession } from '../../src/base/duck/session.js';
-import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum.js';
+import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum-lake.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { configFor, lastPage, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';

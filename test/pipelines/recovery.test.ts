@@ -146,27 +146,6 @@ describe('a rebuild', () => {
 });
 
 describe('a pass', () => {
-  it('in which the service served one page twice proves no absence', async () => {
-    await night(inPages(vehicles));
-    const [first = [], second = [], , fourth = []] = inPages(vehicles);
-    const { warnings } = await night([first, second, second, fourth]);
-    expect(warnings.join()).toContain('repeats another page');
-    expect(await active()).toEqual(ids);
-  });
-
-  it('without a record archives nothing', async () => {
-    await night(inPages(vehicles));
-    await night([[]]);
-    expect(await active()).toEqual(ids);
-  });
-
-  it('in which no vehicle lists a lot is held', async () => {
-    await night(inPages(vehicles));
-    await expect(night(inPages(vehicles.map((vehicle) => ({ ...vehicle, lots: [] }))))).rejects.toMatchObject(
-      { outcome: 'held' },
-    );
-  });
-
   it('that received a vehicle twice takes the last copy, and loses no images or prices', async () => {
     const vehicle = need(
       vehicles.find((one) => one.lots.length === 1 && (firstLot(one).prices ?? []).length > 0),

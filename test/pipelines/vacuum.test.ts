@@ -5,7 +5,7 @@ import { incremental } from '../../pipelines/incremental.js';
 import { nightly } from '../../pipelines/nightly.js';
 import { rebuild } from '../../pipelines/rebuild.js';
 import { openTemporarySession } from '../../src/base/duck/session.js';
-import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/beyond/keep/vacuum.js';
+import { executeVacuum, planVacuum, type VacuumPlan } from '../../src/beyond/keep/vacuum-lake.js';
 import type { Retention } from '../../src/beyond/keep/vacuum-plan.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { readManifest } from '../../src/core/lake/manifest.js';

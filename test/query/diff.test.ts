@@ -1,8 +1,14 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { comparedTables, diffTable, type Side, sideOf, type TableDiff } from '../../src/ask/query/diff.js';
 import { withDatabase } from '../../src/ask/query/open-lake.js';
+import {
+  comparedTables,
+  diffTable,
+  type Side,
+  sideOf,
+  type TableDiff,
+} from '../../src/ask/query/snapshot-diff.js';
 import { checksumOf } from '../../src/core/lake/disk.js';
 import { allFiles, type ManifestTable, readManifest, writeManifest } from '../../src/core/lake/manifest.js';
 import { readModels } from '../../src/core/model/model-files.js';

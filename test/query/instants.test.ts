@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Table, tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeArrow, writeCsv } from '../../src/ask/export/data-files.js';
-import { type Format, render } from '../../src/ask/query/query.js';
+import { type Format, render } from '../../src/ask/query/render.js';
 import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 import { readQuery } from '../../src/core/model/read-only.js';
 

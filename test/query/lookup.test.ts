@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Asked, findVehicle } from '../../src/ask/query/lookup.js';
+import { type Asked, findVehicle } from '../../src/ask/query/find-vehicle.js';
 import { lakeCard } from '../../src/cli/vehicle-card.js';
 import { createFunctions } from '../../src/core/model/functions.js';
 import { fill, openLake, type TestLake } from '../model/support.js';

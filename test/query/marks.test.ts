@@ -2,8 +2,8 @@ import { tableFromIPC } from 'apache-arrow';
 import { expect, it } from 'vitest';
 import { arrowStream } from '../../src/ask/query/arrow.js';
 import { csvLine } from '../../src/ask/query/csv.js';
-import { arrowValue, cellValue, jsonValue } from '../../src/ask/query/instants.js';
 import { openResult } from '../../src/ask/query/result.js';
+import { arrowValue, cellValue, jsonValue } from '../../src/ask/query/result-values.js';
 import { openTemporarySession, rows } from '../../src/base/duck/session.js';
 
 const SQL = `select chr(65279) as mark, chr(65279) || 'a' as text, chr(65279) || chr(65279) || repeat('long ', 9) as long,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeCsv } from '../../src/ask/export/data-files.js';
-import { jsonValue } from '../../src/ask/query/instants.js';
 import { openResult } from '../../src/ask/query/result.js';
+import { jsonValue } from '../../src/ask/query/result-values.js';
 import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 import { readQuery } from '../../src/core/model/read-only.js';
 

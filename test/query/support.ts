@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { type Exported, exportLake } from '../../src/ask/export/export.js';
+import { type Exported, exportLake } from '../../src/ask/export/export-lake.js';
 import { type ExportInput, exportRequest } from '../../src/ask/export/request.js';
 import { type Config, readConfig } from '../../src/base/config/config.js';
 import { literal } from '../../src/base/duck/session.js';

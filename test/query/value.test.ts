@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { valueOfCar, valuesOfLots } from '../../src/ask/query/value.js';
+import { valueOfCar, valuesOfLots } from '../../src/ask/query/valuation.js';
 import { cardOf } from '../../src/cli/commands/value.js';
 import {
   EFFECTS,

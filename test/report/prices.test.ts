@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Drawing } from '../../src/ask/page/draw.js';
+import { againstEstimate } from '../../src/ask/page/point-chart.js';
 import { ask } from '../../src/ask/query/ask.js';
-import type { Drawing } from '../../src/ask/report/draw.js';
-import { againstEstimate } from '../../src/ask/report/point-chart.js';
 import { fitted, lotsOf, type PricedMarket } from '../model/pricing/market.js';
 
 const LAST = 13;

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { openTemporarySession } from '../../src/base/duck/session.js';
-import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum.js';
+import { executeVacuum, planVacuum } from '../../src/beyond/keep/vacuum-lake.js';
 import { diskUse, filesBelow } from '../../src/core/lake/files.js';
 import { currentSnapshot, layoutOf } from '../../src/core/lake/layout.js';
 import { allFiles, allTables, readManifest } from '../../src/core/lake/manifest.js';

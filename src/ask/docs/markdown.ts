@@ -14,10 +14,10 @@ import {
   readCatalog,
 } from '../../core/model/dictionary.js';
 import type { PlannedTest } from '../../core/model/test-sql.js';
+import { endpointsOf, type Lineage, lineageOf } from '../page/lineage.js';
 import { withDatabase } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
 import { describeEmptyLake } from './empty-lake.js';
-import { endpointsOf, type Lineage, lineageOf } from './lineage.js';
 
 /** Command that writes docs/ask/tables.md, as the build does. */
 const MARKDOWN_COMMAND = 'lotlake docs';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import { html } from '../docs/html.js';
+import { html } from '../page/html.js';
 
 /** A new token, 192 bits in the letters of an address. */
 export const newToken = (): string => randomBytes(24).toString('base64url');

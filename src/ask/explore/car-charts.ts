@@ -1,10 +1,10 @@
 import * as Plot from '@observablehq/plot';
-import { count, counted, numberOrNull, printable } from '../../base/config/printable.js';
+import { count, counted, numberOrNull, printable, words } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import { type Html, html } from '../docs/html.js';
-import type { Value } from '../query/value.js';
-import { draw } from '../report/draw.js';
-import { dateOf } from '../report/format.js';
+import { draw } from '../page/draw.js';
+import { dateOf } from '../page/format.js';
+import { type Html, html } from '../page/html.js';
+import type { Value } from '../query/valuation.js';
 
 /** A dated figure of an event. */
 interface Point {
@@ -29,7 +29,7 @@ function pointsOf(timeline: readonly Row[], column: 'amount' | 'odometer_km'): P
     const at = instantOf(event);
     if (value === null || value <= 0 || Number.isNaN(at.getTime())) return [];
     const unit = column === 'amount' ? printable(event.currency) : 'km';
-    const kind = printable(event.event).replaceAll('_', ' ');
+    const kind = words(event.event);
     const text = `${at.toISOString().slice(0, 10)}, ${kind}: ${count(value)} ${unit}`;
     return [
       { at, value, text, event: kind, marked: column === 'odometer_km' && event.odometer_rollback === true },
@@ -122,12 +122,12 @@ export function readingsOf(timeline: readonly Row[]): Html {
   const isLower = points.some(({ value }, i) =>
     points.slice(0, i).some((earlier) => value < earlier.value - TOLERATED),
   );
-  const words =
+  const verdict =
     first === undefined
       ? `No reading that counts lies more than ${count(TOLERATED)} km below an earlier one (${points.length} readings, ${count(least)} to ${count(most)} km).${isLower ? ' Two readings that are drawn contradict each other. One of them does not count: its source replaced it, or it may be in miles.' : ''}`
       : `Rolled back: ${count(first.odometer_km)} km, after ${count(first.odometer_highest_km)} km before, so by at least ${count(Number(first.odometer_highest_km) - Number(first.odometer_km))} km.${back.length > 1 ? ` ${counted(back.length - 1, 'other reading')} ${back.length === 2 ? 'is' : 'are'} as low.` : ''}`;
   const described = `${points.map(({ text }) => text).join('; ')}.`;
-  return html`<p class="${back.length > 0 ? 'alarm' : 'note'}">${words}</p>${draw(
+  return html`<p class="${back.length > 0 ? 'alarm' : 'note'}">${verdict}</p>${draw(
     { chart: { id: 'odometer', small: false }, title: 'Odometer' },
     described,
     ({ hasTips, isNarrow }) => ({
@@ -165,11 +165,11 @@ export function carMap(items: readonly Row[]): Html {
     const own = placed.filter(({ visual_map_id }) => printable(visual_map_id) === map);
     const name = map.replace(/^map-/, '') || 'car';
     const marks = own.map((item) => {
-      const words = [item.part, item.place, item.issues]
-        .map((part) => printable(part).replaceAll('_', ' '))
+      const named = [item.part, item.place, item.issues]
+        .map(words)
         .filter((part) => part !== '')
         .join(', ');
-      return html`<g transform="translate(${item.visual_x} ${item.visual_y})"><circle r="3.2"/><text dy="1.4">${printable(item.visual_marker_label).slice(0, 2)}</text><title>${words}</title></g>`;
+      return html`<g transform="translate(${item.visual_x} ${item.visual_y})"><circle r="3.2"/><text dy="1.4">${printable(item.visual_marker_label).slice(0, 2)}</text><title>${named}</title></g>`;
     });
     return html`<figure><svg class="car" viewBox="-4 -4 108 108" role="img" aria-label="${`Places of ${own.length} findings on the map ${name}`}"><path d="${OUTLINE}"/>${marks}</svg><figcaption>Map ${name}, from the report’s places; the outline is only a picture of a car.</figcaption></figure>`;
   })}</div>`;

@@ -1,13 +1,13 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, rows } from '../../base/duck/session.js';
 import { failQuery, readQuery } from '../../core/model/read-only.js';
-import { columnFacts } from '../docs/facts.js';
-import { render } from '../query/query.js';
+import { render } from '../query/render.js';
 import { readPage } from '../report/write-report.js';
+import { columnFacts } from './column-facts.js';
 import type { JobLake } from './job-lake.js';
-import { LINKS } from './page.js';
+import { LINKS } from './page-frame.js';
 import { type Pivot, pivotOf } from './pivot.js';
-import { resultOf } from './result.js';
+import { resultOf } from './result-view.js';
 import { type ModelFiles, tryModel } from './trial.js';
 
 /** Work on what a reader typed, or that takes long: it runs in a process of its own, which can be ended whatever it does. */

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { distance } from 'fastest-levenshtein';
 import { rows } from '../../base/duck/session.js';
+import { ask } from '../query/ask.js';
 
 /** Names of makes and models, and the choices of filters, each with the lots on offer that have it, the most first. */
 export interface Names {
@@ -25,20 +26,13 @@ export async function readNames(connection: DuckDBConnection): Promise<Names> {
     );
     return found.map(({ name }) => String(name));
   };
-  const pairs = await rows(
-    connection,
-    `select manufacturer_name as make, model_name as model from explore.lots_on_offer
-     where model_name is not null group by all order by count(*) desc, make, model`,
-  );
+  const pairs = await ask(connection, 'explore/models_of_makes');
   const models = new Map<string, string[]>();
   for (const { make, model } of pairs) {
     const key = String(make).toLowerCase();
     models.set(key, [...(models.get(key) ?? []), String(model)]);
   }
-  const states = await rows(
-    connection,
-    `select lower(state_name) as name, state_code as code from regional_prices where level = 'state' and state_name is not null and state_code is not null`,
-  );
+  const states = await ask(connection, 'explore/states');
   return {
     states: new Map(states.map(({ name, code }) => [String(name), String(code)])),
     makes: await texts('manufacturer_name'),

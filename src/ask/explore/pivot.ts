@@ -2,9 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, literal, rows } from '../../base/duck/session.js';
 import type { CatalogTable } from '../../core/model/dictionary.js';
 import { readQuery, refused } from '../../core/model/read-only.js';
-import { type Html, html } from '../docs/html.js';
-import { rowsLink } from './page.js';
-import { resultOf } from './result.js';
+import { type Html, html } from '../page/html.js';
+import { rowsLink } from './page-frame.js';
+import { resultOf } from './result-view.js';
 
 /** What a reader asks of a table: its rows, or a measure by one or two columns and across a third. */
 export interface Pivot {

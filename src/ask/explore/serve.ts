@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import type { Config } from '../../base/config/config.js';
 import { guard, newName, newToken } from './access.js';
-import { appOf, MOST_BYTES } from './app.js';
-import type { Folders } from './searches.js';
+import { appOf, MOST_BYTES } from './routes.js';
+import type { Folders } from './searches-page.js';
 import { followCurrent } from './shown.js';
 import { endings } from './stream.js';
 

@@ -8,17 +8,17 @@ import { literal, type Row, rows } from '../../base/duck/session.js';
 import { checksumOf } from '../../core/lake/disk.js';
 import { filesBelow } from '../../core/lake/files.js';
 import { diskFullError, outOfMemoryError } from '../../core/lake/lake-error.js';
-import { type Html, html } from '../docs/html.js';
 import { openTarget, SUMS, sumsText } from '../export/target.js';
-import { ask } from '../query/ask.js';
+import { money } from '../page/format.js';
+import { grid } from '../page/grid.js';
+import { type Html, html } from '../page/html.js';
+import { lotsTable } from '../page/numbers-table.js';
+import { ask, readSql } from '../query/ask.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
-import { money } from '../report/format.js';
-import { lotsTable } from '../report/numbers-table.js';
 import { readPage } from '../report/write-report.js';
-import { makeParts } from './compare.js';
-import { grid } from './grid.js';
-import { type Frame, wholePage } from './page.js';
+import { makeParts } from './compare-page.js';
+import { type Frame, wholePage } from './page-frame.js';
 import { openShown, type Shown } from './shown.js';
 
 /** Makes with a page of their own: those with the most lots on offer. */
@@ -26,13 +26,6 @@ const MAKES = 300;
 
 /** Lots of the next auctions that stand in the page itself. */
 const LISTED = 100;
-
-/** The auctions of the next seven days, with what the page shows and filters by, in types that a browser reads. */
-const AUCTIONS = `select cast(year as integer) as year, manufacturer_name, model_name, sale_date, stands_out, currency, bid, buy_now, estimate,
-  low_80, high_80, weak, status_name, prices_above, sell_probability, city_name, state_code, cast(domain_id as integer) as domain_id, domain_name, lot, link,
-  damage_main_group, damage_main_name, title_brand, title_name, cast(odometer_km as integer) as odometer_km
-from explore.lots_on_offer
-where sale_date between (select as_of from dim_settings) and (select as_of from dim_settings) + interval 7 day`;
 
 /**
  * Writes the report, the makes with their models and the next auctions as files for a web server or a bucket, whole or not at
@@ -79,7 +72,7 @@ async function writeFiles(shown: Shown, config: Config, folder: string): Promise
   write('auctions.js', packageFile('dist/site/auctions.js'));
   const path = join(folder, 'data', 'auctions.parquet');
   await connection.run(
-    `copy (${AUCTIONS} order by sale_date, lot_id) to ${literal(path)} (format parquet, compression snappy, row_group_size 20000)`,
+    `copy (${readSql('explore/auctions')} order by sale_date, lot_id) to ${literal(path)} (format parquet, compression snappy, row_group_size 20000)`,
   );
   write('index.html', wholePage(await auctionsPage(shown), frame('')));
   write('report.html', await readPage(config));
@@ -112,7 +105,7 @@ const lotsOf = (models: readonly Row[]): number => sumOf(models, ({ lots }) => N
 async function auctionsPage({ connection }: Shown) {
   const found = await rows(
     connection,
-    `${AUCTIONS} order by prices_above desc nulls last, buy_now / estimate, sale_date, lot_id limit ${LISTED}`,
+    `${readSql('explore/auctions')} order by prices_above desc nulls last, buy_now / estimate, sale_date, lot_id limit ${LISTED}`,
   );
   const field = (name: string, label: string): Html =>
     html`<label>${label}<input name="${name}" autocomplete="off"></label>`;

@@ -3,8 +3,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
-import { type Html, raw } from '../docs/html.js';
-import { problem } from './page.js';
+import { type Html, raw } from '../page/html.js';
+import { problem } from './page-frame.js';
 
 /** Seconds in which a reader gets a piece of an answer, and takes it. */
 const SECONDS = 120;

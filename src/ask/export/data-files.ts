@@ -14,9 +14,9 @@ import { queryError } from '../../core/model/read-only.js';
 import { WIDE_ROW_GROUP } from '../../core/reconcile/write.js';
 import { arrowOutput } from '../query/arrow.js';
 import { csvHeader, csvLine } from '../query/csv.js';
-import { arrowValue, cellValue, jsonValue } from '../query/instants.js';
 import { joined, openResult, type Rows } from '../query/result.js';
-import type { TablePlan } from './plan.js';
+import { arrowValue, cellValue, jsonValue } from '../query/result-values.js';
+import type { TablePlan } from './export-plan.js';
 import type { ExportRequest } from './request.js';
 import { writeWorkbook } from './workbook.js';
 

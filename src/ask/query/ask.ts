@@ -4,7 +4,8 @@ import { packageFile } from '../../base/config/package-root.js';
 import { type Row, rows } from '../../base/duck/session.js';
 import { withReferences } from '../../core/model/references.js';
 
-const readSql = (query: string): string => packageFile(`sql/${query}.sql`);
+/** The text of a query file of `sql`, such as `explore/auctions`, to which a caller adds an order or a limit. */
+export const readSql = (query: string): string => packageFile(`sql/${query}.sql`);
 
 /** Runs a query file of `sql`, such as `report/headline`, with the values of its parameters. */
 export const ask = (

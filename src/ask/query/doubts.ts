@@ -1,5 +1,5 @@
-import { count, printable } from '../../base/config/printable.js';
-import type { Value } from './value.js';
+import { count, printable, words } from '../../base/config/printable.js';
+import type { Value } from './valuation.js';
 
 /** Why a reading does not count whose status says nothing against it. */
 const UNUSED: Readonly<Record<string, string>> = {
@@ -31,5 +31,3 @@ export function doubtsOf({ vin, year_origin, odometer, rollbacks }: Value): stri
   ];
   return said.filter((text) => text !== false);
 }
-
-const words = (key: unknown): string => printable(key).replaceAll('_', ' ');

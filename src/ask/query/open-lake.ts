@@ -18,7 +18,7 @@ import { type Choice, findSnapshot, pickSnapshot } from '../../core/lake/snapsho
 import { viewOn } from '../../core/lake/views.js';
 import { createFunctions } from '../../core/model/functions.js';
 import { type ReadQuery, readQuery } from '../../core/model/read-only.js';
-import { SETTINGS } from '../../core/model/tree.js';
+import { SETTINGS } from '../../core/model/sql-tree.js';
 
 /** A snapshot of the lake, opened for reading. */
 export interface OpenLake extends TemporarySession {

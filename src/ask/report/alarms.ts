@@ -10,13 +10,13 @@ import {
   readRuns,
   unresolvedRuns,
 } from '../../core/job/run-records.js';
-import { driftIn } from '../../core/lake/drift.js';
+import { driftIn } from '../../core/lake/drift-of-passes.js';
 import { currentSnapshot, type Layout, layoutOf } from '../../core/lake/layout.js';
 import { type Manifest, manifestIn } from '../../core/lake/manifest.js';
 import { findMissing, findStrays, type Problem, sayProblem } from '../../core/lake/presence.js';
+import { dateOf, instant, label, percent, unique } from '../page/format.js';
 import { ask } from '../query/ask.js';
 import { type Reading, readLake } from '../query/open-lake.js';
-import { dateOf, instant, label, percent, unique } from './format.js';
 
 /** Something that somebody should look at. */
 export interface Alarm {

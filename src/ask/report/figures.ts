@@ -1,15 +1,17 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Row } from '../../base/duck/session.js';
-import { type Html, html } from '../docs/html.js';
+import type { ChartSpec } from '../page/chart-spec.js';
+import type { Drawing } from '../page/draw.js';
+import { AXES, dateOf, fill, unique } from '../page/format.js';
+import { type Html, html } from '../page/html.js';
+import { overTime } from '../page/line-charts.js';
+import { dotMap, placesOf } from '../page/map.js';
+import { type Links, numbersTable } from '../page/numbers-table.js';
+import { againstEstimate } from '../page/point-chart.js';
+import { bars, ranges } from '../page/row-charts.js';
+import { section } from '../page/section.js';
 import { ask } from '../query/ask.js';
-import type { Drawing } from './draw.js';
-import { AXES, dateOf, fill, unique } from './format.js';
-import { overTime } from './line-charts.js';
-import { dotMap, placesOf } from './map.js';
-import { type Links, numbersTable } from './numbers-table.js';
-import { againstEstimate } from './point-chart.js';
-import { bars, ranges } from './row-charts.js';
-import { type ChartSpec, type FigureSpec, type SectionSpec, spec, specQueries } from './spec.js';
+import { type FigureSpec, type SectionSpec, spec, specQueries } from './spec.js';
 
 /** Rows by the name of their query. */
 type Answers = ReadonlyMap<string, readonly Row[]>;
@@ -45,9 +47,9 @@ export interface Section {
  * @param links where cells lead to; to the sources by default
  */
 export const sectionsOf = (answers: Answers, facts: Row, links?: Links): Section[] =>
-  spec.sections.map((section) => {
-    const { id, title, lead } = section;
-    const blocks = blocksOf(section, answers, facts, links);
+  spec.sections.map((described) => {
+    const { id, title, lead } = described;
+    const blocks = blocksOf(described, answers, facts, links);
     const unknown = blocks.filter(({ part }) => part === undefined);
     const words = unique(unknown.flatMap((block) => block.words ?? []));
     if (unknown.length === blocks.length) return { id, title, part: undefined, words };
@@ -55,10 +57,9 @@ export const sectionsOf = (answers: Answers, facts: Row, links?: Links): Section
       const titles = unknown.filter((block) => block.words === reason).map((block) => block.title);
       return html`<li>${titles.join('; ')}. ${reason}</li>`;
     });
-    const part = html`
-<section id="${id}"><header><h2>${title}</h2><p>${lead}</p></header>
-${blocks.map((block) => block.part ?? '')}
-${lines.length > 0 && html`<div class="unknown"><h3>Not known yet</h3><ul>${lines}</ul></div>`}</section>`;
+    const unknownList =
+      lines.length > 0 && html`<div class="unknown"><h3>Not known yet</h3><ul>${lines}</ul></div>`;
+    const part = section(id, title, lead, html`${blocks.map((block) => block.part ?? '')}${unknownList}`);
     return { id, title, part, words };
   });
 

@@ -6,22 +6,23 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { ownNamed } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { count, counted, NONE, numberOrNull } from '../../base/config/printable.js';
-import { type Row, rows } from '../../base/duck/session.js';
+import type { Row } from '../../base/duck/session.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { allNames, type Manifest } from '../../core/lake/manifest.js';
 import { listSnapshots, olderThan } from '../../core/lake/snapshots.js';
 import { modellingOf } from '../../core/model/own-models.js';
-import { fillPage, type Html, html, raw } from '../docs/html.js';
+import { day, fill, instant, list, money, percent, source, unique } from '../page/format.js';
+import { fillPage, type Html, html, raw } from '../page/html.js';
+import type { Links } from '../page/numbers-table.js';
+import { section } from '../page/section.js';
+import { watchedList } from '../page/watched-list.js';
 import { ask, tablesOf } from '../query/ask.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { readWatched, type Watched } from '../query/watched.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
 import { changesOf, readAnswers, type Section, sectionsOf } from './figures.js';
-import { day, fill, instant, list, money, percent, source, unique } from './format.js';
-import type { Links } from './numbers-table.js';
 import { spec, specQueries } from './spec.js';
-import { watchedList } from './watched-part.js';
 
 /** Texts that every report contains, whichever version wrote it. */
 const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>', 'Data health'];
@@ -120,16 +121,22 @@ function ownModels(manifest: Manifest): Html | false {
 }
 
 /** What is new in each watched search, and what left it. */
-const watchedPart = (watched: readonly Watched[], links: Links | undefined): Html => html`
-<section id="watched"><header><h2>Watched searches</h2><p>What each search finds that it did not find the night before, and what left.</p></header>
-${watched.map((each) => html`<figure><figcaption><h3>${each.name}</h3><p>${each.description}${each.matches !== null && html` ${counted(each.matches, 'match', 'matches')}.`}</p></figcaption>${watchedList(each, links)}</figure>`)}</section>`;
+const watchedPart = (watched: readonly Watched[], links: Links | undefined): Html =>
+  section(
+    'watched',
+    'Watched searches',
+    'What each search finds that it did not find the night before, and what left.',
+    watched.map(
+      (each) =>
+        html`<figure><figcaption><h3>${each.name}</h3><p>${each.description}${each.matches !== null && html` ${counted(each.matches, 'match', 'matches')}.`}</p></figcaption>${watchedList(each, links)}</figure>`,
+    ),
+  );
 
 /** What no section can show yet, a line each, and since when it is watched. */
 function unknownPart(sections: readonly Section[], { observed_auctions }: Row): Html {
   const lines = sections.map(({ title, words }) => html`<li>${title}: ${words.join(' ')}</li>`);
-  return html`
-<section id="unknown"><header><h2>Not known yet</h2><p>${observed_auctions} What follows rests on results since then.</p></header>
-<ul>${lines}</ul></section>`;
+  const lead = `${String(observed_auctions)} What follows rests on results since then.`;
+  return section('unknown', 'Not known yet', lead, html`<ul>${lines}</ul>`);
 }
 
 /** The head of the page: alarms, rejects and drift. */
@@ -157,7 +164,7 @@ async function readBefore(
   connection: DuckDBConnection,
   current: string,
 ): Promise<Row | undefined> {
-  const published = await rows(connection, 'select snapshot_id from runs where snapshot_id is not null');
+  const published = await ask(connection, 'report/published');
   const ids = new Set(published.map(({ snapshot_id }) => String(snapshot_id)));
   const tables = await tablesOf(connection, ['report/headline']);
   const found = olderThan(listSnapshots(layoutOf(config.output)), current).findLast(

@@ -11,6 +11,9 @@ export function printable(value: unknown): string {
   return text.replaceAll(IN_LINE, ' ');
 }
 
+/** A key of the feed, such as `body_structure`, in words. */
+export const words = (key: unknown): string => printable(key).replaceAll('_', ' ');
+
 /** A text in which such characters are spaces; lines stay. */
 export const withoutActing = (text: string): string => text.replaceAll(IN_LINES, ' ');
 

@@ -3,7 +3,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import schemas from './avro-schemas.json' with { type: 'json' };
-import type { Metrics } from './metrics.js';
+import type { Metrics } from './column-metrics.js';
 
 /** The error ICEBERG_METADATA, for metadata that a power cut or another program left. */
 export const unreadable = (message: string, cause: unknown): LotlakeError =>

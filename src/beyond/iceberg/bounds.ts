@@ -1,4 +1,4 @@
-import type { PrimitiveType } from './schema.js';
+import type { PrimitiveType } from './iceberg-schema.js';
 
 /** Most characters of a bound. */
 const KEPT = 16;

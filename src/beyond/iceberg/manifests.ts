@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type DataFile, encode, type ListedManifest, type ManifestEntry, STATUS } from './avro.js';
 import { boundOf } from './bounds.js';
+import { type Metrics, NO_METRICS } from './column-metrics.js';
 import type { TableMetadata } from './metadata.js';
-import { type Metrics, NO_METRICS } from './metrics.js';
 
 /** The part of a snapshot of the lake that belongs to one table. */
 export interface LakeSnapshot {

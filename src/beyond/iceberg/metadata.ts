@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf } from '../../base/config/lotlake-error.js';
 import { unreadable } from './avro.js';
-import type { SchemaFields } from './schema.js';
+import type { SchemaFields } from './iceberg-schema.js';
 
 const schema = z.custom<SchemaFields>().and(z.object({ 'schema-id': z.int() }));
 

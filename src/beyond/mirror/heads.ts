@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { byName } from '../../base/config/json.js';
 import { killPoint } from '../../base/config/kill-point.js';
-import { type Current, damaged, FILES, readCurrent, TABLES, type TableStates } from './layout.js';
+import { type Current, damaged, FILES, readCurrent, TABLES, type TableStates } from './mirror-layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /** Objects that make the metadata of tables current, such as `version-hint.text`: their texts by name. */

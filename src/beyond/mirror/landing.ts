@@ -7,7 +7,7 @@ import { makeFolder, move, temporaryOf } from '../../base/config/owned.js';
 import { checksumOf, syncFiles, syncFolders } from '../../core/lake/disk.js';
 import { isWhole, listPasses, type Pass, syncPass } from '../../core/lake/passes/pass.js';
 import { streamNames } from '../../core/service/streams.js';
-import { damaged, LANDING } from './layout.js';
+import { fetchWhole, LANDING } from './mirror-layout.js';
 import { forEach, type ObjectStore } from './store.js';
 
 /** Object of a pass that is written last. Without it, the pass in the mirror is not complete. */
@@ -94,23 +94,19 @@ async function pullPass(folder: string, from: string, store: ObjectStore): Promi
   makeFolder(folder);
   const isLast = ({ file }: PassFile): boolean => file === 'pass.json';
   const pages = files.filter((file) => !isLast(file));
-  await forEach(store, pages, (file) => fetchInto(join(folder, file.file), from, file, store));
+  await forEach(store, pages, ({ file, sha256 }) =>
+    fetchWhole(store, from + file, join(folder, file), sha256),
+  );
   await syncPass(folder);
-  for (const file of files.filter(isLast)) {
-    const path = join(folder, file.file);
+  for (const { file, sha256 } of files.filter(isLast)) {
+    const path = join(folder, file);
     const temporary = temporaryOf(path);
-    await fetchInto(temporary, from, file, store);
+    await fetchWhole(store, from + file, temporary, sha256);
     await syncFiles([temporary]);
     move(temporary, path);
   }
   await syncFolders([folder]);
   return files;
-}
-
-async function fetchInto(path: string, from: string, { file, sha256 }: PassFile, store: ObjectStore) {
-  const checksum = await store.fetch(from + file, path);
-  if (checksum === undefined) throw damaged(store, from + file, 'is missing');
-  if (checksum !== sha256) throw damaged(store, from + file, 'is another file than it was');
 }
 
 const LIST_OF_PASS = new RegExp(`^${LANDING}(?:${streamNames.join('|')})/[\\w-]+/${LIST}$`);

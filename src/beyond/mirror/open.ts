@@ -1,6 +1,6 @@
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { type Head, type Heads, headOf, isHint, readHeads, type Unwritten, writeHeads } from './heads.js';
-import { type Current, overtaken, readCurrent, type Switched, TABLES, unusable } from './layout.js';
+import { type Current, overtaken, readCurrent, type Switched, TABLES, unusable } from './mirror-layout.js';
 import { forEach, type Listed, MOST_REMOVED, type ObjectStore, tagOf } from './store.js';
 
 /** How a command opens a mirror. */

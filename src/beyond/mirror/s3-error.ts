@@ -1,6 +1,6 @@
 import { ConfigError, causesOf, codeOf, LotlakeError } from '../../base/config/lotlake-error.js';
 import { unsoundError } from '../../core/lake/lake-error.js';
-import { type MirrorPlace, unusable } from './layout.js';
+import { type MirrorPlace, unusable } from './mirror-layout.js';
 
 /** End of the hint of an error of the service. */
 const RESUME =

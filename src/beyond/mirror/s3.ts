@@ -6,7 +6,7 @@ import type { PutObjectCommandInput, S3Client, S3ClientConfig } from '@aws-sdk/c
 import { remove, streamNew } from '../../base/config/owned.js';
 import { bucketOf } from '../../base/config/problems.js';
 import { proxyOf } from '../../core/service/proxy.js';
-import type { MirrorPlace } from './layout.js';
+import type { MirrorPlace } from './mirror-layout.js';
 import { explain } from './s3-error.js';
 import { type PartSizes, SIZES, sendInParts } from './s3-parts.js';
 import { ATTEMPTS, retrying, sendStream } from './s3-stream.js';

@@ -10,8 +10,8 @@ import type { ObserverOptions, Observers, TestFailures } from '../../core/job/be
 import { type RunRecord, readRuns } from '../../core/job/run-records.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { manifestIn } from '../../core/lake/manifest.js';
-import { type EventType, eventOf, eventTypeOf, sendEvent } from './lineage.js';
 import { metricsText } from './metrics.js';
+import { type EventType, eventOf, eventTypeOf, sendEvent } from './openlineage.js';
 import { post } from './post.js';
 import { noticeOf } from './webhook.js';
 

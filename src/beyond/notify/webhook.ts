@@ -1,6 +1,6 @@
+import { instant } from '../../ask/page/format.js';
 import { matchText, type Watched, watchedText } from '../../ask/query/watched.js';
 import { type Alarm, alarmLine, endedText } from '../../ask/report/alarms.js';
-import { instant } from '../../ask/report/format.js';
 import type { Config } from '../../base/config/config.js';
 import { counted, printable } from '../../base/config/printable.js';
 import { type RunRecord, reasonOf } from '../../core/job/run-records.js';

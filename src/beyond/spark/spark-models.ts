@@ -5,8 +5,8 @@ import type { TestFailures } from '../../core/job/beside.js';
 import type { Column } from '../../core/lake/schema.js';
 import type { Model } from '../../core/model/model-files.js';
 import { type ModelNode, type ModelResult, sharedSteps } from '../../core/model/run-models.js';
+import { SETTINGS } from '../../core/model/sql-tree.js';
 import { failuresOf, type PlannedTest } from '../../core/model/test-sql.js';
-import { SETTINGS } from '../../core/model/tree.js';
 import { runSpark, type SparkOptions, type SparkResult } from './run-spark.js';
 import { patternOf, type SparkStep, sparkLiteral } from './script.js';
 

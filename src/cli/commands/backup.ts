@@ -1,8 +1,8 @@
 import { withDatabase } from '../../ask/query/open-lake.js';
 import { readFolder } from '../../base/config/folder.js';
 import { count, megabytes } from '../../base/config/printable.js';
-import { describeCopy } from '../../beyond/iceberg/local.js';
-import { type Backup, backUp } from '../../beyond/keep/backup.js';
+import { describeCopy } from '../../beyond/iceberg/local-metadata.js';
+import { type Backup, backUp } from '../../beyond/keep/copy-lake.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { dictionary } from '../../core/model/dictionary.js';
 import { command, type Lines } from '../command.js';

@@ -1,5 +1,11 @@
-import { comparedTables, diffTable, type Side, sideOf, type TableDiff } from '../../ask/query/diff.js';
 import { withDatabase } from '../../ask/query/open-lake.js';
+import {
+  comparedTables,
+  diffTable,
+  type Side,
+  sideOf,
+  type TableDiff,
+} from '../../ask/query/snapshot-diff.js';
 import { gridOf } from '../../ask/query/table.js';
 import { clip, count, counted, orNone, printable } from '../../base/config/printable.js';
 import { unknownName } from '../../base/config/unknown-name.js';

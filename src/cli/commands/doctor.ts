@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs';
 import type { LotlakeError } from '../../base/config/lotlake-error.js';
 import { describeError } from '../../core/job/describe-error.js';
 import { command } from '../command.js';
+import { checkCounts } from '../doctor/counts.js';
 import type { DoctorContext, Finding } from '../doctor/local.js';
 import * as local from '../doctor/local.js';
 import * as service from '../doctor/service.js';
@@ -42,7 +43,7 @@ interface Line {
 
 /**
  * Checks the machine, the configuration, the output folder and the service. A check builds on what earlier ones found. It
- * leaves no files, and sends at most four requests to the service.
+ * leaves no files, and sends few requests to the service: three at most, and two for each source.
  * @returns a line for each check, and the error of the first that failed
  */
 export async function diagnose(
@@ -77,7 +78,7 @@ export async function diagnose(
   await check('output', config, local.checkOutput);
   await check('space', config, (given) => local.checkSpace(given, freeBytes));
   await check('lock', config, (given) => local.checkLock(given, effects.now()));
-  await check('lake', config, local.checkLake);
+  const manifest = await check('lake', config, local.checkLake);
   await check('landing', config, local.checkLanding);
   await check('webhook', config, (given) => local.checkWebhook(given, context));
   if (context.offline) return { lines, error: first };
@@ -85,7 +86,9 @@ export async function diagnose(
   const reached = await check('network', known, (given) => service.checkNetwork(given, effects));
   await check('clock', reached, service.checkClock);
   const accepted = await check('key', reached, service.checkKey);
-  await check('plan', accepted, service.checkPlan);
+  const planned = await check('plan', accepted, service.checkPlan);
+  const counted = planned && manifest !== undefined ? { reached: planned, manifest } : undefined;
+  await check('counts', counted, checkCounts);
   await reached?.client.close();
   return { lines, error: first };
 }

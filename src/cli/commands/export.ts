@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { type Exported, exportLake } from '../../ask/export/export.js';
+import { type Exported, exportLake } from '../../ask/export/export-lake.js';
 import { DEFAULT_MAX_BYTES, exportFormats, exportProfiles, exportRequest } from '../../ask/export/request.js';
 import { readFolder } from '../../base/config/folder.js';
 import { count, counted, megabytes, sumOf } from '../../base/config/printable.js';

@@ -1,5 +1,5 @@
 import { ask } from '../../ask/query/ask.js';
-import { type Asked, findVehicle, LOOKUP_READS } from '../../ask/query/lookup.js';
+import { type Asked, findVehicle, LOOKUP_READS } from '../../ask/query/find-vehicle.js';
 import { readLake } from '../../ask/query/open-lake.js';
 import type { Config } from '../../base/config/config.js';
 import { assertWritable } from '../../base/config/folder.js';

@@ -3,7 +3,7 @@ import { readConfig } from '../../base/config/config.js';
 import { assertWritable } from '../../base/config/folder.js';
 import { count, megabytes } from '../../base/config/printable.js';
 import { pullLanding } from '../../beyond/mirror/landing.js';
-import { pull as pullLake } from '../../beyond/mirror/pull.js';
+import { pull as pullLake } from '../../beyond/mirror/pull-snapshot.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { command, type Lines } from '../command.js';
 import { landingText, mirrorOptions, openMirror } from '../mirror.js';

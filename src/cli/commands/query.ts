@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { readLake } from '../../ask/query/open-lake.js';
-import { formats, render } from '../../ask/query/query.js';
+import { formats, render } from '../../ask/query/render.js';
 import { messageOf } from '../../base/config/lotlake-error.js';
 import { type ReadQuery, readQuery, refused } from '../../core/model/read-only.js';
 import { command } from '../command.js';

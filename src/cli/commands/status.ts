@@ -1,3 +1,4 @@
+import { unique } from '../../ask/page/format.js';
 import {
   alarmLine,
   driftText,
@@ -6,7 +7,6 @@ import {
   rejectedText,
   type Standing,
 } from '../../ask/report/alarms.js';
-import { unique } from '../../ask/report/format.js';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { count, counted, megabytes, printable, sumOf } from '../../base/config/printable.js';

@@ -1,8 +1,8 @@
 import { doubtsOf } from '../../ask/query/doubts.js';
 import { readLake } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
-import { FACTORS, VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/value.js';
-import { count, printable } from '../../base/config/printable.js';
+import { FACTORS, VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/valuation.js';
+import { count, printable, words } from '../../base/config/printable.js';
 import { command, type Lines, textOf } from '../command.js';
 import { wholeNumber } from '../option-values.js';
 import { snapshotOptions } from '../options.js';
@@ -161,5 +161,3 @@ const percent = (share: unknown): string => `${(100 * Number(share)).toFixed(1)}
 
 const range = (low: unknown, high: unknown): string =>
   typeof low === 'number' && typeof high === 'number' ? ` (${percent(low)} to ${percent(high)})` : '';
-
-const words = (name: unknown): string => printable(name).replaceAll('_', ' ');

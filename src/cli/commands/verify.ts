@@ -14,7 +14,7 @@ import { unsoundError } from '../../core/lake/lake-error.js';
 import { layoutOf, WAREHOUSE } from '../../core/lake/layout.js';
 import { allFiles, allTables, type Manifest, manifestOrDamage } from '../../core/lake/manifest.js';
 import { type Problem, tornIf } from '../../core/lake/presence.js';
-import { tornState, verifyFiles, verifyWarehouse } from '../../core/lake/verify.js';
+import { tornState, verifyFiles, verifyWarehouse } from '../../core/lake/verify-files.js';
 import { viewOn } from '../../core/lake/views.js';
 import type { TestResult } from '../../core/model/data-tests.js';
 import { createFunctions } from '../../core/model/functions.js';

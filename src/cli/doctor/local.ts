@@ -12,7 +12,7 @@ import { findBase } from '../../core/lake/base.js';
 import { assertLink, brokenLink } from '../../core/lake/broken-link.js';
 import { assertMemory, diskFullError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
-import { allTables, manifestIn } from '../../core/lake/manifest.js';
+import { allTables, type Manifest, manifestIn } from '../../core/lake/manifest.js';
 import { brokenDeltas } from '../../core/lake/passes/group.js';
 import { findPasses } from '../../core/lake/passes/pass.js';
 import { findStrays } from '../../core/lake/presence.js';
@@ -150,8 +150,8 @@ export function checkLock({ output, lease }: Config, now: Date): Finding {
   };
 }
 
-/** Checks that the next run can continue from a sound snapshot in a known format. */
-export function checkLake(config: Config): Finding {
+/** Checks that the next run can continue from a sound snapshot in a known format; its manifest, or null without one. */
+export function checkLake(config: Config): Finding<Manifest | null> {
   const layout = layoutOf(config.output);
   const warnings: string[] = [];
   assertLink(layout);
@@ -161,15 +161,16 @@ export function checkLake(config: Config): Finding {
       text: warnings.join('; '),
       hint: brokenLink(layout)?.hint ?? 'lotlake verify names all that is wrong',
     };
-  if (base === undefined) return { text: 'nothing is published yet' };
+  if (base === undefined) return { text: 'nothing is published yet', value: null };
   const [stray] = findStrays(base.folder, base.manifest);
   if (stray !== undefined)
     return {
       text: `snapshot ${base.manifest.snapshot_id} holds ${stray.file}, which is none of its files`,
       hint: 'no command reads it, but other programs that list folders do: move it out of the snapshot; lotlake verify names all such files',
+      value: base.manifest,
     };
   const { snapshot_id, created_at } = base.manifest;
-  return { text: `snapshot ${snapshot_id} of ${created_at}` };
+  return { text: `snapshot ${snapshot_id} of ${created_at}`, value: base.manifest };
 }
 
 /** Finds passes that the next run continues, and passes that it cannot read. */

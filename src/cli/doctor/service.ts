@@ -41,7 +41,7 @@ export function checkOrigin(config: Config, { err }: Pick<DoctorContext['effects
 }
 
 /** A service that answered a request for a page of `/cars`. */
-type Reached = Awaited<ReturnType<typeof checkNetwork>>['value'];
+export type Reached = Awaited<ReturnType<typeof checkNetwork>>['value'];
 
 /** Requests a page of the configured size without reading it. Any answer shows that the service can be reached. */
 export async function checkNetwork(
@@ -147,7 +147,8 @@ export function checkKey(reached: Reached): Finding<Reached> {
 }
 
 /** Checks which sources the key has, and whether its plan allows the page size. */
-export async function checkPlan({ config, client, signal, perPage, error }: Reached): Promise<Finding> {
+export async function checkPlan(reached: Reached): Promise<Finding<Reached>> {
+  const { config, client, signal, perPage, error } = reached;
   const wanted = config.sources ?? Object.keys(sources).map(Number);
   const refused: ServiceError[] = [];
   const enabled: number[] = [];
@@ -166,13 +167,15 @@ export async function checkPlan({ config, client, signal, perPage, error }: Reac
     return {
       text: `the plan refuses ${perPage} records a page: ${error.message}`,
       hint: `a run goes on with the size of the service itself, at the cost of one request; set LOTLAKE_PER_PAGE=${pageSizes.cars.fallback} to spare it`,
+      value: reached,
     };
   if (config.sources !== undefined && first !== undefined)
     return {
       text: `the key lacks a source that is asked for: ${first.message}`,
       hint: 'a run leaves the source as it is; have it enabled for the key, or leave it out of LOTLAKE_SOURCES',
+      value: reached,
     };
-  return { text };
+  return { text, value: reached };
 }
 
 /** Reads a small page. Throws if the answer is not a page, as from another service. */

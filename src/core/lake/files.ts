@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { assertNoLinks } from '../../base/config/owned.js';
 import { literals } from '../../base/duck/session.js';
+import { foldersBelow, syncFiles, syncFolders } from './disk.js';
 import type { LakeFile, Manifest } from './manifest.js';
 
 /** A Parquet file of a snapshot, before its rows are counted. */
@@ -15,6 +16,12 @@ export function filesBelow(path: string): string[] {
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
+}
+
+/** Waits until a folder that was copied, with all that is below it, is on disk. */
+export async function syncCopy(folder: string): Promise<void> {
+  await syncFiles(filesBelow(folder).filter((path) => lstatSync(path).isFile()));
+  await syncFolders([...foldersBelow(folder), folder]);
 }
 
 /** Bytes that the files below a folder take on disk; one with several names counts once. */

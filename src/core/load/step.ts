@@ -1,5 +1,5 @@
 import type { Job } from '../job/job.js';
-import { driftIn } from '../lake/drift.js';
+import { driftIn } from '../lake/drift-of-passes.js';
 import { tableRelation } from '../lake/files.js';
 import type { LandedPage } from '../lake/passes/landed-page.js';
 import type { DatedDrift, DriftReport, LoadedPass } from '../lake/passes/loaded-pass.js';

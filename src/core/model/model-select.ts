@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Model } from './model-files.js';
 import { functionName, nodesOf, readQuery, refused } from './read-only.js';
-import { treeOf } from './tree.js';
+import { treeOf } from './sql-tree.js';
 
 /**
  * Checks the SELECT of a model of the user, and returns it without a semicolon at its end, so that it can stand in parentheses.

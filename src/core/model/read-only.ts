@@ -3,8 +3,8 @@ import { insteadOf } from '../../base/config/gone.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { literal } from '../../base/duck/session.js';
 import type { Modelling } from './own-models.js';
+import { namesIn, type SqlTree, treeOf } from './sql-tree.js';
 import { planModelTests } from './test-sql.js';
-import { namesIn, type SqlTree, treeOf } from './tree.js';
 
 /** A query that only reads. */
 export interface ReadQuery {

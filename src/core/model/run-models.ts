@@ -15,7 +15,7 @@ import { type MartSnapshot, martOptions } from './mart-files.js';
 import { FIT, type Model, modelFailed, readModels } from './model-files.js';
 import { assertColumns } from './own-columns.js';
 import { withReferences } from './references.js';
-import { SETTINGS } from './tree.js';
+import { SETTINGS } from './sql-tree.js';
 
 /** How models are run, and where they are written. */
 export interface RunModelsOptions {

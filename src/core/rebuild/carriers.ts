@@ -6,7 +6,7 @@ import { currentSnapshot } from '../lake/layout.js';
 import { type Manifest, manifestOrDamage } from '../lake/manifest.js';
 import type { Problem } from '../lake/presence.js';
 import { listSnapshots, olderThan } from '../lake/snapshots.js';
-import { verifyFiles } from '../lake/verify.js';
+import { verifyFiles } from '../lake/verify-files.js';
 
 /** A snapshot from which a rebuild carries rows over. */
 export interface Carrier extends BaseState {

@@ -12,12 +12,12 @@ import {
   titleRows,
 } from '../catalog.js';
 import optionRows from '../data/options.json' with { type: 'json' };
-import { duplicatesOf, findExternalId, findLot, findVehicle, findVin } from '../lookup.js';
 import { type RecordForm, vehicleJson } from '../record/vehicle.js';
+import { duplicatesOf, findExternalId, findLot, findVehicle, findVin } from '../vehicle-lookup.js';
 import { type Life, lifeOfId } from '../world/life.js';
 import { faultOf } from './faults.js';
 import { conditionsOf, domainOf, selectedIds, sinceOf } from './filters.js';
-import { fixed, LINK_BASE, listPage, sizeOf } from './page.js';
+import { fixed, LINK_BASE, listPage, sizeOf } from './list-page.js';
 import { type EndpointName, type Question, readParameters, type Values } from './question.js';
 import { badRequest, notFound } from './refusal.js';
 

@@ -17,7 +17,7 @@ import {
   headerFaults,
   refuse,
 } from './faults.js';
-import { ADMIN_PATH, BASE_PATH } from './page.js';
+import { ADMIN_PATH, BASE_PATH } from './list-page.js';
 import type { Question } from './question.js';
 import { badRequest, notFound, Refusal, tooMany } from './refusal.js';
 

@@ -1,7 +1,7 @@
 import { type Endpoint, endpoints, namesInPath } from '../../core/service/endpoints.js';
 import { requestsPerDay } from '../../core/service/limits.js';
 import type { Parameters } from '../../core/service/parameter.js';
-import { ADMIN_PATH, BASE_PATH } from './page.js';
+import { ADMIN_PATH, BASE_PATH } from './list-page.js';
 
 const WIDTH = 110;
 const NAME = 26;

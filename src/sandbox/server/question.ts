@@ -5,7 +5,7 @@ import { type Parameter, type Parameters, type Shape, shapeOf } from '../../core
 import type { World } from '../world.js';
 import type { Fault } from './faults.js';
 import { badRequest } from './refusal.js';
-import type { Scrolls } from './scroll.js';
+import type { Scrolls } from './scrolls.js';
 
 export interface Question {
   readonly world: World;

@@ -8,8 +8,8 @@ import { createWorld, type World, type WorldOptions } from '../world.js';
 import { type AppState, highestRate, type LoggedRequest, respond } from './app.js';
 import { type Faults, faultSource } from './faults.js';
 import { allDomains } from './filters.js';
-import { ADMIN_PATH, BASE_PATH } from './page.js';
-import { createScrolls } from './scroll.js';
+import { ADMIN_PATH, BASE_PATH } from './list-page.js';
+import { createScrolls } from './scrolls.js';
 
 /** Default number of continuation requests of one scroll: enough for a full pass at the smallest usual page. */
 const SCROLL_REQUESTS = 5_000;

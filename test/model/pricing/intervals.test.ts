@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { distanceAt, Errors, quantilesAt, shareBelow } from '../../../src/core/model/fit/errors.js';
+import { distanceAt, Errors, quantilesAt, shareBelow } from '../../../src/core/model/fit/estimate-errors.js';
 import { setIntervals } from '../../../src/core/model/fit/intervals.js';
 
 /** Evenly spread errors of a class: uniform from -1 to 1 standard deviations. */

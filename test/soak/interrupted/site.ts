@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { type PipelineName, pipelines } from '../../../pipelines/index.js';
 import { currentSnapshot, layoutOf } from '../../../src/core/lake/layout.js';
 import { readManifest } from '../../../src/core/lake/manifest.js';
-import { verifyFiles } from '../../../src/core/lake/verify.js';
+import { verifyFiles } from '../../../src/core/lake/verify-files.js';
 import { startSandbox } from '../../../src/sandbox/index.js';
 import { effectsIn, runCommand } from '../../cli/support.js';
 import { contentOf, placeEnv } from '../../pipelines/lake-process.js';

@@ -1,4 +1,4 @@
-import { distanceAt, type Quantiles, shareBelow } from './errors.js';
+import { distanceAt, type Quantiles, shareBelow } from './estimate-errors.js';
 
 /** Shares of prices that lie within the intervals. */
 const WITHIN = [0.8, 0.5] as const;

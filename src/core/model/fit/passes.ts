@@ -1,7 +1,7 @@
 import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
 import { GROUPS, sharedOf, sizeOf } from './design.js';
-import { Errors, type QuantilesOf, quantilesAt } from './errors.js';
+import { Errors, type QuantilesOf, quantilesAt } from './estimate-errors.js';
 import { emptyFit, expected, type Fit, solve, uncertainty } from './fit.js';
 import { fitGroups, type GroupEffects, groupOf, groupsOf } from './groups.js';
 import { setIntervals } from './intervals.js';

@@ -3,7 +3,7 @@ import { duckdb } from '../../../base/duck/api.js';
 import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
 import { type Factor, GROUPS, isShared, LEVEL_FACTORS, REFERENCES, SEGMENTS } from './design.js';
-import { quantilesAt, shareBelow } from './errors.js';
+import { quantilesAt, shareBelow } from './estimate-errors.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
 import { groupOf } from './groups.js';
 import { setIntervals } from './intervals.js';

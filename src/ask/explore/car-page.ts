@@ -1,0 +1,400 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { count, counted, NONE, printable, words } from '../../base/config/printable.js';
+import type { Row } from '../../base/duck/session.js';
+import { enumerations } from '../../core/service/contract/enumerations.js';
+import { day, instant, label, list, money, pageOfLot, percent, source, titled } from '../page/format.js';
+import { grid } from '../page/grid.js';
+import { type Html, html } from '../page/html.js';
+import { factsOf, section } from '../page/section.js';
+import { ask } from '../query/ask.js';
+import { doubtsOf } from '../query/doubts.js';
+import { FACTORS, type Value, valuesOf } from '../query/valuation.js';
+import { amountsOf, carMap, readingsOf } from './car-charts.js';
+import { type Page, rowsLink } from './page-frame.js';
+import type { Shown } from './shown.js';
+
+/** The page of a car; undefined if the lake has none of this id. What takes longer follows its head. */
+export async function carPage(
+  { connection }: Shown,
+  id: number,
+  pictures: boolean,
+): Promise<Page | undefined> {
+  const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
+  const [vehicle] = await about('cli/vehicle');
+  if (vehicle === undefined) return archivedCar(connection, id);
+  const groups = await about('explore/lot_currencies');
+  const currencies = new Map(groups.map(({ lot_id, currency }) => [lot_id, currency]));
+  const lots = (await about('cli/vehicle_lots')).map((lot) => ({
+    ...lot,
+    currency: currencies.get(lot.lot_id),
+  }));
+  const [seen] = await about('cli/vehicle_seen');
+  const offers = await about('explore/offers');
+  const name = [vehicle.year, vehicle.manufacturer_name, vehicle.model_name].filter((part) => part).join(' ');
+  const title = name || printable(vehicle.title) || `Car ${id}`;
+  return {
+    title,
+    place: '',
+    first: html`<h1>${title}</h1>
+${offers.map(offerLine)}
+${vehicleFacts(vehicle, seen)}
+${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
+    rest: restOf(connection, id, pictures),
+  };
+}
+
+/** The page of a car that only the archive feed and sales name; undefined if nothing does. */
+async function archivedCar(connection: DuckDBConnection, id: number): Promise<Page | undefined> {
+  const timeline = await ask(connection, 'explore/timeline', { vehicle_id: id });
+  if (timeline.length === 0) return undefined;
+  return {
+    title: `Car ${id}`,
+    place: '',
+    first: html`<h1>Car ${id}</h1>
+<p class="words">The service does not deliver this car any more. The lake has what the archive feed told of its lots.</p>
+${section('prices', 'Prices', '', [amountsOf(timeline, undefined), rowsLink(`from archived_lots where vehicle_id = ${id}`)])}
+${section('timeline', 'Timeline', '', [timelinePart(timeline), rowsLink(`from vehicle_timeline where vehicle_id = ${id} order by place`)])}`,
+  };
+}
+
+/** Where and how a lot of the car is on offer, in a sentence. */
+function offerLine(lot: Row): Html {
+  const place = [lot.city_name === null ? '' : titled(lot.city_name), printable(lot.state_code)]
+    .filter((part) => part !== '')
+    .join(' ');
+  const when =
+    lot.sale_date === null
+      ? lot.market === 'asking'
+        ? ''
+        : 'no auction announced'
+      : `auction ${instant(lot.sale_date)}`;
+  const facts = [
+    place,
+    when,
+    lot.bid === null ? '' : `bid ${money(lot.bid, lot.currency)}`,
+    lot.buy_now === null
+      ? ''
+      : `${lot.market === 'asking' ? 'asks' : 'Buy Now'} ${money(lot.buy_now, lot.currency)}`,
+    `title ${words(lot.title_brand)}`,
+    `damage ${words(lot.damage_main_group)}`,
+    lot.damage_second_group === 'unknown' ? '' : `and ${words(lot.damage_second_group)}`,
+    lot.odometer_km === null ? '' : `${count(Math.round(Number(lot.odometer_km)))} km`,
+    lot.seller_name === null ? '' : `seller ${printable(lot.seller_name)}`,
+    lot.branch_name === null ? '' : `branch ${printable(lot.branch_name)}`,
+    printable(lot.stands_out),
+  ].filter((part) => part !== '');
+  return html`<p class="offer">On offer at ${atSource(lot, `${source(lot.domain_name)}, lot ${printable(lot.lot)}`)}: ${facts.join(' · ')}</p>`;
+}
+
+function vehicleFacts(vehicle: Row, seen: Row | undefined): Html {
+  const names = ['body_type', 'color', 'engine', 'transmission', 'drive_wheel', 'fuel'] as const;
+  return factsOf([
+    ['VIN', printable(vehicle.vin)],
+    ['Generation', printable(vehicle.generation_name)],
+    ...names.map((name) => [capital(name), printable(vehicle[`${name}_name`])] as const),
+    ['Last delivered', seen?.seen_at ? instant(seen.seen_at) : ''],
+    ['Archived', vehicle.archived_at ? day(vehicle.archived_at) : ''],
+  ]);
+}
+
+const capital = (key: string): string => words(key).replace(/^./, (letter) => letter.toUpperCase());
+
+const lotsTable = (lots: readonly Row[]): Html =>
+  grid(
+    [
+      'Lot',
+      'Source',
+      'Status',
+      'Auction',
+      '>Bid',
+      '>Final bid',
+      '>Buy Now',
+      'Damage',
+      '>Odometer, km',
+      'In the feed',
+    ],
+    lots.map((lot) => [
+      atSource(lot, label(lot.lot)),
+      source(lot.domain_name),
+      words(lot.status_name),
+      lot.sale_date ? instant(lot.sale_date) : NONE,
+      ...[lot.bid, lot.final_bid, lot.buy_now].map((amount) => money(amount || null, lot.currency)),
+      label(lot.damage_main_name),
+      count(lot.odometer_km),
+      lot.archived ? `until ${lot.archived_at ? day(lot.archived_at) : 'once'}` : 'yes',
+    ]),
+  );
+
+/** A text that links to the page of a lot at its source. */
+function atSource(lot: Row, text: string): Html {
+  const page = pageOfLot(lot);
+  return page === undefined ? html`${text}` : html`<a href="${page}" rel="noreferrer">${text}</a>`;
+}
+
+async function* restOf(connection: DuckDBConnection, id: number, pictures: boolean): AsyncGenerator<Html> {
+  const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
+  const estimates = await about('explore/estimates');
+  const [value] = await valuesOf(connection, estimates.slice(0, 1));
+  yield valuePart(id, value, estimates);
+  const timeline = await about('explore/timeline');
+  yield section(
+    'prices',
+    'Prices',
+    'What was bid, asked and paid, in the order of time, and the estimate with the interval that holds 80 % of such prices.',
+    [
+      amountsOf(timeline, value),
+      rowsLink(`from vehicle_timeline where vehicle_id = ${id} and amount > 0 order by place`),
+    ],
+  );
+  yield section('odometer', 'Odometer', '', [
+    readingsOf(timeline),
+    rowsLink(
+      `select occurred_local, event, odometer_km, odometer_rollback, evidence_table, evidence_id from vehicle_timeline where vehicle_id = ${id} and odometer_km is not null order by place`,
+    ),
+  ]);
+  yield section('timeline', 'Timeline', '', [
+    timelinePart(timeline),
+    rowsLink(`from vehicle_timeline where vehicle_id = ${id} order by place`),
+  ]);
+  const inspections = await about('explore/inspections');
+  if (inspections.length > 0) yield inspectionPart(id, inspections, await about('explore/inspected'));
+  const claims = await about('explore/claims');
+  if (claims.length > 0) yield claimsPart(id, claims);
+  yield picturesPart(id, await about('explore/images'), pictures);
+}
+
+function valuePart(id: number, value: Value | undefined, [own, ...others]: readonly Row[]): Html {
+  if (value === undefined)
+    return section(
+      'estimate',
+      'Estimate',
+      '',
+      html`<p class="words">The lake has no price or offer of this car, so there is no estimate.</p>`,
+    );
+  return section('estimate', 'Estimate', value.of.replace(/_com$/, '.com'), [
+    html`${doubtsOf(value).map((text) => html`<p class="alarm">${capital(text)}.</p>`)}${estimateFacts(value, own?.is_open === true && value.market === 'auction' && value.is_currency_known)}
+${value.note !== null && html`<p class="note">${value.note}</p>`}
+${value.estimate !== null && html`<div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>${value.market === 'asking' ? 'Cars most like it, at their asking prices' : 'Sales most like it'}</h3>${alike(value)}</div></div>`}
+${others.length > 0 && html`<h3>Its other lots</h3>${otherEstimates(others)}`}`,
+    rowsLink(`from price_estimates where vehicle_id = ${id}`),
+  ]);
+}
+
+const otherEstimates = (estimates: readonly Row[]): Html =>
+  grid(
+    ['Lot', 'Source', 'Priced on', '>Estimate', '>80% between', '>Price, or asked'],
+    estimates.map((each) => [
+      atSource(each, label(each.lot)),
+      source(each.domain_name),
+      printable(each.priced_on),
+      money(each.estimate, each.currency),
+      each.low_80 === null
+        ? NONE
+        : `${money(each.low_80, each.currency)} and ${money(each.high_80, each.currency)}`,
+      money(each.price, each.price_currency),
+    ]),
+  );
+
+/** @param isBidFor whether somebody can bid for the lot */
+function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value, isBidFor: boolean): Html {
+  const between = (low: number | null, high: number | null): string =>
+    low === null ? '' : `${money(low, currency)} to ${money(high, currency)}`;
+  const share = (factor: number | null): string =>
+    factor === null || Math.abs(factor - 1) < 0.005
+      ? ''
+      : `${factor > 1 ? '+' : '−'}${percent(Math.abs(factor - 1))}`;
+  const own = value.is_currency_known ? currency : null;
+  return factsOf([
+    ['Estimate', estimate === null ? 'none' : money(estimate, currency)],
+    ['Half of such prices', between(value.low_50, value.high_50)],
+    ['80% of such prices', between(value.low_80, value.high_80)],
+    ['What such lots brought', isBidFor ? bidsOf(value, estimate, currency) : ''],
+    ['Buy Now', value.buy_now === null ? '' : money(value.buy_now, own)],
+    [
+      value.market === 'asking' ? 'Asking price' : 'Price',
+      value.price === null ? '' : money(value.price, own),
+    ],
+    [
+      'Sells at its next auction',
+      odds?.sell_probability
+        ? `${percent(odds.sell_probability)} (${percent(odds.sell_probability_low)} to ${percent(odds.sell_probability_high)})`
+        : '',
+    ],
+    ['State and branch', share(value.place_factor)],
+    ['Seller', share(value.seller_factor)],
+    [
+      'Such estimates',
+      accuracy === null || estimate === null
+        ? ''
+        : `half of ${count(accuracy.prices)} were within ${percent(accuracy.error_median)} of the price`,
+    ],
+  ]);
+}
+
+/** A factor with its level in words, such as `damage: all over`. */
+function factorWords(factor: string): string {
+  const [name = '', level] = factor.split(': ');
+  const known = SHORT[name] ?? words(name);
+  return level === undefined
+    ? known
+    : `${known}: ${name === 'domain_id' ? source(Reflect.get(enumerations.domain, level) ?? level) : words(level)}`;
+}
+
+/** Names of factors that a page shortens besides. */
+const SHORT: Readonly<Record<string, string>> = {
+  ...FACTORS,
+  damage_main_group: 'damage',
+  damage_second_group: 'second damage',
+  title_brand: 'title',
+  has_keys: 'keys',
+};
+
+/** What of four such lots that are sold one, two and three go for at most at auction; with a Buy Now price the interval is no such answer. */
+const bidsOf = (
+  { low_50, high_50, buy_now }: Pick<Value, 'low_50' | 'high_50' | 'buy_now'>,
+  estimate: number | null,
+  currency: string | null,
+): string =>
+  low_50 === null || estimate === null || buy_now !== null
+    ? ''
+    : `of those that are sold, 1 in 4 at most ${money(low_50, currency)}, half ${money(estimate, currency)}, 3 in 4 ${money(high_50, currency)}, without fees; many are not sold at such a bid`;
+
+const drivers = ({ drivers: moving, currency }: Value): Html =>
+  moving.every(({ amount }) => Math.abs(amount) < 1)
+    ? html`<p class="note">Nothing much.</p>`
+    : html`${grid(
+        ['Factor', '>Amount'],
+        moving
+          .filter(({ amount }) => Math.abs(amount) >= 1)
+          .map(({ factor, amount }) => [
+            factorWords(factor),
+            `${amount < 0 ? '−' : '+'}${money(Math.abs(amount), currency)}`,
+          ]),
+      )}<p class="note">Each is what the estimate would lose or gain without it. They multiply, so they do not add up.</p>`;
+
+const alike = ({ comparable_sales: sales, currency }: Value): Html =>
+  sales.length === 0
+    ? html`<p class="note">None of the model.</p>`
+    : grid(
+        ['Priced on', '>Year', '>km', 'Damage', 'Title', '>Price', '>For this car'],
+        sales.map((sale) => [
+          sale.link
+            ? html`<a href="${sale.link}" rel="noreferrer">${sale.sold_on}</a>`
+            : printable(sale.sold_on),
+          ...[printable(sale.year), count(sale.km), words(sale.damage), words(sale.title)],
+          ...[
+            money(sale.price, currency),
+            sale.doubt ? words(sale.doubt) : money(sale.adjusted_price, currency),
+          ],
+        ]),
+      );
+
+/** The events, a line each. What several lots or reports say of one day stands once, with their number. */
+function timelinePart(timeline: readonly Row[]): Html {
+  const lines = new Map<
+    string,
+    {
+      readonly event: Row;
+      readonly at: string;
+      readonly facts: string;
+      readonly lots: Set<string>;
+      many: number;
+    }
+  >();
+  for (const event of timeline) {
+    const at =
+      event.occurred_local === null && event.occurred_at
+        ? instant(event.occurred_at)
+        : `${printable(event.occurred_local ?? 'undated')}${/T\d\d:\d\d(:[\d.]+)?$/.test(String(event.occurred_local)) ? ', local time' : ''}`;
+    const isBack = event.odometer_rollback === true;
+    const said = words(event.description).replace(`${words(event.event)}, `, '');
+    const facts = [
+      event.amount === null
+        ? ''
+        : `${event.currency === null ? '¤' : ''}${count(event.amount)} ${printable(event.currency)}`.trim(),
+      event.odometer_km === null ? '' : `${count(event.odometer_km)} km${isBack ? ', rolled back' : ''}`,
+      said === words(event.event) ? '' : said,
+    ]
+      .filter((part) => part !== '')
+      .join(', ');
+    const key = JSON.stringify([at, event.event, facts]);
+    const line = lines.get(key) ?? { event, at, facts, lots: new Set(), many: 0 };
+    line.many++;
+    if (event.lot !== null) line.lots.add(printable(event.lot));
+    lines.set(key, line);
+  }
+  const lotsIn = (lots: ReadonlySet<string>): string =>
+    lots.size === 0 ? '' : lots.size === 1 ? `, lot ${[...lots].join('')}` : `, ${lots.size} lots`;
+  return html`<ol class="timeline">${[...lines.values()].map(
+    ({ event, at, facts, lots, many }) =>
+      html`<li class="${event.odometer_rollback ? 'alarm' : ''}"><time>${at.replace(/(\d)T(\d)/, '$1 $2')}</time> <b>${words(event.event)}</b> ${facts}${lotsIn(lots)}${many > 1 && html` <span class="note">×${many}</span>`}</li>`,
+  )}</ol>`;
+}
+
+function inspectionPart(id: number, inspections: readonly Row[], items: readonly Row[]): Html {
+  const parts = inspections.map((each) => {
+    const own = items.filter(({ report_id }) => report_id === each.report_id);
+    const said = ['result', 'accident', 'water', 'fire'].map(
+      (name) => [capital(name), words(each[name])] as const,
+    );
+    const head = factsOf([
+      ...said,
+      ['Odometer', each.km === null ? '' : `${count(each.km)} km`],
+      ['Trouble codes', printable(each.codes)],
+      ['The source says', printable(each.claims)],
+      ['Parts without a result', Number(each.unchecked) > 0 ? count(each.unchecked) : ''],
+      ['Notes', printable(each.notes)],
+    ]);
+    const cells = own.map((item) => [
+      printable(item.visual_marker_label),
+      words(item.part),
+      words(item.place),
+      words(item.issues || item.result_key),
+      ...[words(item.severity_key), words(item.recommendation_key), printable(item.words)],
+    ]);
+    return html`<h3>${each.inspected_at ? day(each.inspected_at) : 'Undated'}</h3>${head}<div class="columns">${carMap(own)}<div>${
+      cells.length > 0
+        ? grid(['Mark', 'Part', 'Place', 'Issue', 'Severity', 'To do', 'In words'], cells)
+        : html`<p class="note">The list of parts names no issue.</p>`
+    }</div></div>`;
+  });
+  return section('inspections', 'Inspections', '', [
+    ...parts,
+    rowsLink(`from checked_items where vehicle_id = ${id} order by report_id, position`),
+  ]);
+}
+
+function claimsPart(id: number, claims: readonly Row[]): Html {
+  const cells = claims.map((claim) => [
+    ...[printable(claim.occurred), words(claim.type_key), words(claim.subtype_key), words(claim.status_key)],
+    ...[
+      count(claim.mileage_km),
+      claim.amount_total === null
+        ? NONE
+        : `${count(claim.amount_total)} ${printable(claim.currency).toUpperCase()}`,
+    ],
+    count(claim.reports),
+  ]);
+  return section('claims', 'Claims and other events of history reports', '', [
+    grid(['Date', 'Kind', 'More', 'Status', '>km', '>Amount', '>Reports'], cells),
+    rowsLink(`from claim_history where vehicle_id = ${id} order by event_number`),
+  ]);
+}
+
+/** Pictures lie at the sources, so they are loaded only for readers who ask. */
+function picturesPart(id: number, images: readonly Row[], allowed: boolean): Html {
+  const addresses = images
+    .flatMap(({ pictures }) => (Array.isArray(pictures) ? pictures.map(String) : []))
+    .filter((url) => /^https:\/\//.test(url));
+  if (addresses.length === 0)
+    return section('pictures', 'Pictures', 'The lake has no addresses of pictures.', html``);
+  const hosts = list([...new Set(addresses.map((url) => URL.parse(url)?.host ?? ''))]);
+  return section(
+    'pictures',
+    'Pictures',
+    '',
+    allowed
+      ? html`<div class="pictures">${addresses.map((url, i) => html`<a href="${url}" rel="noreferrer"><img src="${url}" alt="Picture ${i + 1}" loading="lazy" referrerpolicy="no-referrer"></a>`)}</div>`
+      : html`<p><a href="/car/${id}?pictures=1#pictures">Load ${counted(addresses.length, 'picture')}</a> from ${hosts}, which will see your address.</p>`,
+  );
+}

@@ -1,0 +1,310 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { count, counted } from '../../base/config/printable.js';
+import { rows } from '../../base/duck/session.js';
+import { type Html, html } from '../page/html.js';
+import { lotsTable } from '../page/numbers-table.js';
+import { ask } from '../query/ask.js';
+import {
+  addressOf,
+  conditionOf,
+  FILTERS,
+  type FilterName,
+  filterNames,
+  ORDERS,
+  type Search,
+  wordsOf,
+} from './lot-filters.js';
+import { meantChoice, meantName, type Names, plain } from './names.js';
+import { LINKS, type Page } from './page-frame.js';
+import type { Shown } from './shown.js';
+
+/** Lots on a page of a list. */
+const PAGE = 50;
+
+/**
+ * The lots on offer that a search finds: how many, and a page of them.
+ * @param typed the words that the search was read from
+ */
+export async function findPage({ connection, names }: Shown, search: Search, typed = ''): Promise<Page> {
+  const meant = asMeant(search, names);
+  const where = conditionOf(meant);
+  const [total] = await rows(connection, `select count(*) as lots from explore.lots_on_offer where ${where}`);
+  const lots = Number(total?.lots);
+  // Past the last page, the last page.
+  const page = Math.min(meant.page, Math.max(1, Math.ceil(lots / PAGE)));
+  const found = await rows(connection, pageOf({ ...meant, page }));
+  const sql = `from lots_on_offer\nwhere ${where}\norder by ${ORDERS[search.sort][1]}`;
+  const isFiltered = Object.keys(search.filters).length > 0;
+  return {
+    title: wordsOf(meant),
+    place: '',
+    scripts: ['explore'],
+    first: html`<h1>${isFiltered ? wordsOf(meant) : 'What is on offer'}</h1>
+${typed !== '' && html`<p class="note">“${typed}” is read as ${wordsOf(meant)}.</p>`}
+${notes(search, meant, names)}
+${form(search, names)}
+<p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((page - 1) * PAGE + 1)} to ${count(Math.min(lots, page * PAGE))}`}</p>
+<p class="tools"><a href="/lots.csv?${addressOf(meant)}" download>CSV</a> <a href="/lots.parquet?${addressOf(meant)}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">As a query</a> <a href="/searches?${addressOf(meant)}">Watch this search</a></p>
+${found.length > 0 ? lotsTable(found, LINKS, { Status: { text: '[{words status_name}]' } }) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
+${pager({ ...meant, page }, lots)}
+<p class="note">Of four in five such lots that are sold, the price lies between the two, Buy Now among them where there is one. At encar.com an estimate is an asking price. A ~ marks an estimate in doubt, and ¤ an amount whose currency is not known; the feed names none, so that other currencies follow from source and country. A chance that is hardly known is left out. “Costs at most” means what a listing asks; at an auction, what the lot is likely to bring, or its Buy Now price where that is lower. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
+<datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist>`,
+  };
+}
+
+/** SQL of one page of a search. It sorts row numbers alone, which late pages need many of. */
+function pageOf(search: Search): string {
+  const order = `order by ${ORDERS[search.sort][1]}, lot_id`;
+  const wanted = `select rowid from explore.lots_on_offer where ${conditionOf(search)} ${order} limit ${PAGE} offset ${(search.page - 1) * PAGE}`;
+  return `select * from explore.lots_on_offer where rowid in (${wanted}) ${order}`;
+}
+
+/** SQL of the lots of a search in its order. */
+export const listOf = (search: Search): string =>
+  `select * from explore.lots_on_offer where ${conditionOf(search)} order by ${ORDERS[search.sort][1]}, lot_id`;
+
+/** A search whose make and model are names of the lake, if they are like any, and whose amounts have a currency. */
+export function asMeant(search: Search, names: Names): Search {
+  const { make, model, currency = names.choices.currency[0] } = search.filters;
+  const makeName = make === undefined ? undefined : (meantChoice('make', make, names) ?? make);
+  const models =
+    makeName === undefined
+      ? [...names.models.values()].flat()
+      : (names.models.get(makeName.toLowerCase()) ?? []);
+  const modelName = model === undefined ? undefined : (meantName(model, models) ?? model);
+  const filters = {
+    ...search.filters,
+    ...(makeName !== undefined && { make: makeName }),
+    ...(modelName !== undefined && { model: modelName }),
+    ...(currency !== undefined && AMOUNTS.some((name) => search.filters[name] !== undefined) && { currency }),
+  };
+  return { ...search, filters };
+}
+
+/** Filters by an amount, which is one of the currency that the most lots have if none is chosen. */
+const AMOUNTS = ['price', 'estimate_from', 'estimate_to'] as const;
+
+/** What was read otherwise than it was typed, and what no lot on offer is called. */
+function notes({ filters, wrong }: Search, meant: Search, names: Names): Html[] {
+  const said = (['make', 'model'] as const).flatMap((name): string[] => {
+    const [given, used] = [filters[name], meant.filters[name]];
+    if (given === undefined || used === undefined) return [];
+    if (used.toLowerCase() !== given.toLowerCase()) return [`Showing ${used} for ${given}.`];
+    const known = name === 'make' ? names.makes : [...names.models.values()].flat();
+    return known.some((each) => each.toLowerCase() === used.toLowerCase())
+      ? []
+      : [`No ${name} on offer is called ${given}.`];
+  });
+  for (const name of filterNames) {
+    const given = filters[name];
+    const known = FILTERS[name].kind === 'choice' ? names.choices[name as keyof Names['choices']] : undefined;
+    if (given !== undefined && known?.every((each) => each.toLowerCase() !== given.toLowerCase()))
+      said.push(`No lot on offer has the ${FILTERS[name].label.toLowerCase()} ${given}.`);
+  }
+  if (Number(filters.year_from) > Number(filters.year_to))
+    said.push('Year from is above Year to, so that no lot matches.');
+  return [
+    ...said.map((text) => html`<p class="note">${text}</p>`),
+    ...wrong.map(
+      (name) =>
+        html`<p class="alarm">${FILTERS[name as FilterName].label} is not a number that can be used, and is left out.</p>`,
+    ),
+  ];
+}
+
+/** Filters that are always open; the others are folded until one of them is used. */
+const MAIN: ReadonlySet<FilterName> = new Set([
+  'make',
+  'model',
+  'year_from',
+  'year_to',
+  'state',
+  'days',
+  'price',
+]);
+
+function form({ filters, sort }: Search, names: Names): Html {
+  const fieldsOf = (wanted: readonly FilterName[]): Html[] =>
+    wanted.map((name) => field(name, filters[name] ?? '', names));
+  const more = filterNames.filter((name) => !MAIN.has(name));
+  const isOpen = more.some((name) => filters[name] !== undefined);
+  const models = names.models.get((filters.make ?? '').toLowerCase()) ?? [];
+  return html`<form class="filters" action="/">
+<div class="fields">${fieldsOf([...MAIN])}<label>Order<select name="sort">${Object.entries(ORDERS).map(([value, [label]]) => option(value, label, sort))}</select></label></div>
+<details${isOpen ? ' open' : ''}><summary>More filters</summary><div class="fields">${fieldsOf(more)}</div></details>
+<p class="tools"><button class="main">Show lots</button> <a href="/">Clear</a></p>
+<datalist id="models">${models.slice(0, 500).map((name) => html`<option value="${name}"></option>`)}</datalist>
+</form>`;
+}
+
+const option = (value: string, label: string, chosen: string): Html =>
+  html`<option value="${value}"${value === chosen ? ' selected' : ''}>${label}</option>`;
+
+function field(name: FilterName, value: string, { choices }: Names): Html {
+  const { label, kind, hint } = { hint: undefined, ...FILTERS[name] };
+  const words = hint === undefined ? label : html`${label} <small>${hint}</small>`;
+  if (kind === 'flag')
+    return html`<label class="flag"><input type="checkbox" name="${name}" value="1"${value === '' ? '' : ' checked'}>${label}</label>`;
+  if (kind === 'choice') {
+    const values = choices[name as keyof Names['choices']];
+    return html`<label>${words}<select name="${name}"><option value="">any</option>${values.map((each) => option(each, each.replaceAll('_', ' '), value))}</select></label>`;
+  }
+  if (kind === 'number')
+    return html`<label>${words}<input name="${name}" value="${value}" inputmode="numeric" size="8"></label>`;
+  const list = name === 'make' ? 'makes' : name === 'model' ? 'models' : undefined;
+  return html`<label>${words}<input name="${name}" value="${value}" maxlength="100"${list !== undefined && html` list="${list}"`} autocomplete="off"></label>`;
+}
+
+function pager(search: Search, lots: number): Html | false {
+  const { page } = search;
+  const last = Math.ceil(lots / PAGE);
+  const to = (number: number, label: string): Html =>
+    html`<a rel="${number < page ? 'prev' : 'next'}" href="/?${addressOf(search, { page: String(number) })}">${label}</a>`;
+  return (
+    last > 1 &&
+    html`<nav class="pager" aria-label="Pages of the list">${page > 1 && to(page - 1, 'Previous')} <span>Page ${count(page)} of ${count(last)}</span> ${page < last && to(page + 1, 'Next')}</nav>`
+  );
+}
+
+/** Where a text leads to: the page of the one car that it names, a search, or a list of cars to choose from. */
+export async function placeOf(
+  { connection, names }: Shown,
+  given: string,
+): Promise<{ readonly to: string } | Page> {
+  const text = given.trim();
+  const { cars, areExact } = await carsOf(connection, text);
+  const ids = new Set(cars.map(({ vehicle_id }) => String(vehicle_id)));
+  const [only] = ids;
+  if (areExact && ids.size === 1) return { to: `/car/${only}` };
+  if (cars.length > 0)
+    return {
+      title: `Cars like ${text}`,
+      place: '',
+      first: html`<h1>Cars like ${text}</h1><ul>${cars.map((car) => html`<li><a href="/car/${String(car.vehicle_id)}">${car.year} ${car.make} ${car.model}, ${car.named}</a></li>`)}</ul>`,
+    };
+  const search = searchOf(text, names);
+  if (search !== undefined) return { to: `/?${search}` };
+  const models = text.length < 2 ? [] : modelsFrom(text, names).slice(0, 40);
+  if (models.length > 0)
+    return {
+      title: `Models like ${text}`,
+      place: '',
+      first: html`<h1>Models like ${text}</h1><ul>${models.map(({ make, model }) => html`<li><a href="/?${new URLSearchParams({ make, model })}">${make} ${model}</a></li>`)}</ul>`,
+    };
+  return {
+    title: `Nothing like ${text}`,
+    place: '',
+    first: html`<h1>Nothing found</h1><p class="words">No car has a VIN or lot number like ${text}, and not every word is a make, model, year, state, damage or title of a lot on offer. Give all 17 letters of a VIN, its last six, a lot number, or a make with a model and years; of a state, damage or title one.</p>`,
+  };
+}
+
+/** Cars by VIN, its end, or lot number; if none has it, those with one or two other letters. */
+async function carsOf(connection: DuckDBConnection, text: string) {
+  const id = text
+    .replace(/^(lot|vin|#)\s*#?\s*/i, '')
+    .toUpperCase()
+    .replaceAll(/[\s-]/g, '');
+  if (!/^[A-Z0-9]{5,17}$/.test(id) || !/\d{3}/.test(id)) return { cars: [], areExact: true };
+  // A VIN has none of these letters, so they are digits that were misread.
+  const asked = { id, vin: id.replaceAll(/[OQ]/g, '0').replaceAll('I', '1') };
+  const exact = await ask(connection, 'explore/cars', asked);
+  if (exact.length > 0) return { cars: exact, areExact: true };
+  return { cars: await ask(connection, 'explore/cars_like', asked), areExact: false };
+}
+
+/** Words of a text that name a state, a damage or a title, one or two at a time, as filters; and the other words. */
+function namedIn(words: readonly string[], { states, choices, synonyms }: Names) {
+  const found = new Map<string, string>();
+  const rest: string[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const meaning = (text: string): readonly [filter: string, value: string] | undefined => {
+      // Front damage is front, and a clean title is clean.
+      const name = text.toLowerCase().replace(/ (damage|title)$/, '');
+      const state =
+        states.get(name) ??
+        (/^[A-Z]{2}$/.test(text) ? choices.state.find((code) => code === text) : undefined);
+      if (state !== undefined) return ['state', state];
+      for (const filter of ['damage', 'title'] as const) {
+        const key = synonyms[filter].get(name) ?? name.replaceAll(/[ -]/g, '_');
+        if (choices[filter].includes(key)) return [filter, key];
+      }
+      return undefined;
+    };
+    const two = meaning(words.slice(i, i + 2).join(' '));
+    const named = words.length > i + 1 && two !== undefined ? two : meaning(words[i] ?? '');
+    if (named === undefined) rest.push(words[i] ?? '');
+    else {
+      // Two of a kind cannot both be meant.
+      const [filter, value] = named;
+      if ((found.get(filter) ?? value) !== value) return undefined;
+      found.set(filter, value);
+      if (named === two && words.length > i + 1) i++;
+    }
+  }
+  return { found, rest };
+}
+
+const YEAR = /^((?:19|20)\d\d)(?:[-–]((?:19|20)\d\d))?$/;
+
+/** A make, model, years, state, damage and title in a text, in any order; undefined if a word is like none, or one too many. */
+export function searchOf(text: string, names: Names): string | undefined {
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  const years = words.flatMap(
+    (word) =>
+      YEAR.exec(word)
+        ?.slice(1)
+        .filter((year) => year !== undefined) ?? [],
+  );
+  const named = namedIn(
+    words.filter((word) => !YEAR.test(word) && !(years.length === 2 && word.toLowerCase() === 'to')),
+    names,
+  );
+  if (named === undefined || words.length === 0 || years.length > 2) return undefined;
+  const { found, rest } = named;
+  // The make stands before the model, or after it.
+  const car =
+    rest.length === 0 ? {} : (makeIn(rest, names) ?? makeIn([...rest.slice(1), ...rest.slice(0, 1)], names));
+  if (car === undefined) return undefined;
+  const query = new URLSearchParams({ ...car, ...Object.fromEntries(found), q: text });
+  const [from, to = from] = years.sort();
+  if (from !== undefined && to !== undefined) {
+    query.set('year_from', from);
+    query.set('year_to', to);
+  }
+  return query.toString();
+}
+
+/** Models whose names begin with a text, each with the make that stands before it or all that have it. */
+function modelsFrom(
+  text: string,
+  { makes, models }: Names,
+): { readonly make: string; readonly model: string }[] {
+  const wanted = plain(text);
+  return makes.flatMap((make) =>
+    (models.get(make.toLowerCase()) ?? [])
+      .filter((model) => [plain(model), plain(`${make} ${model}`)].some((name) => name.startsWith(wanted)))
+      .map((model) => ({ make, model })),
+  );
+}
+
+/** A make and model in a text: names as they are before names that are alike, so that Camry is no mistyped Chery. */
+export function makeIn(words: readonly string[], names: Names): Record<string, string> | undefined {
+  const text = words.join(' ');
+  const isSame = (name: string): boolean => plain(name) === plain(text);
+  const exact = names.makes.find(isSame);
+  if (exact !== undefined) return { make: exact };
+  for (const make of names.makes) {
+    const model = names.models.get(make.toLowerCase())?.find(isSame);
+    if (model !== undefined) return { make, model };
+  }
+  for (const taken of [Math.min(2, words.length), 1].filter((n) => n > 0)) {
+    const make = meantChoice('make', words.slice(0, taken).join(' '), names);
+    if (make === undefined) continue;
+    const rest = words.slice(taken).join(' ');
+    if (rest === '') return { make };
+    const model = meantName(rest, names.models.get(make.toLowerCase()) ?? []);
+    if (model !== undefined) return { make, model };
+  }
+  const like = meantName(text, [...names.models.values()].flat());
+  return like === undefined ? undefined : { model: like };
+}

@@ -1,0 +1,172 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { dump } from 'js-yaml';
+import type { Config } from '../../base/config/config.js';
+import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { makeFolder, ownNamed, remove, writeNew } from '../../base/config/owned.js';
+import { count } from '../../base/config/printable.js';
+import { readModels } from '../../core/model/model-files.js';
+import { modellingOf, readOwn } from '../../core/model/own-models.js';
+import { type Html, html } from '../page/html.js';
+import { section } from '../page/section.js';
+import { watchedList } from '../page/watched-list.js';
+import { readWatched, type Watched } from '../query/watched.js';
+import { asMeant } from './find-page.js';
+import type { QueryColumns } from './jobs.js';
+import { addressOf, conditionOf, type Search, wordsOf } from './lot-filters.js';
+import { LINKS, type Page } from './page-frame.js';
+import type { Served, Shown } from './shown.js';
+import { NAME } from './sql-page.js';
+import { textsOf } from './stream.js';
+
+/** Folders beside the configuration that the reader's own files are saved in; undefined without a configuration. */
+export interface Folders {
+  readonly models: string | undefined;
+  readonly queries: string | undefined;
+}
+
+/** The watched searches with what is new, and a form that saves the search of the address. */
+export async function searchesPage(
+  { names }: Shown,
+  config: Config,
+  folders: Folders,
+  search: Search,
+): Promise<Page> {
+  const watched = await readWatched(config);
+  const meant = asMeant(search, names);
+  const hasSearch = Object.keys(meant.filters).length > 0;
+  const waiting = savedIn(folders.models).filter((name) => !watched.some((each) => each.name === name));
+  return {
+    title: 'Searches',
+    place: 'searches',
+    first: html`<h1>Watched searches</h1>
+<p>Each night tells what a search finds that it did not find the night before, and what left: here, in the report, in the webhook, and by <code>lotlake watch</code>.</p>
+${hasSearch && saveForm(meant, folders)}
+${watched.map(part)}
+${waiting.length > 0 && section('waiting', 'From the next night on', '', html`<ul>${waiting.map((name) => html`<li>${name}</li>`)}</ul>`)}
+${watched.length + waiting.length === 0 && html`<p class="words">Nothing is watched yet. Find lots, then choose “Watch this search”.</p>`}`,
+  };
+}
+
+function saveForm(search: Search, { models }: Folders): Html {
+  if (models === undefined)
+    return html`<p class="words">A search is saved beside lotlake.config.json. lotlake init writes that file; start lotlake explore again after it.</p>`;
+  return html`<form method="post" action="/searches" class="filters"><p>${wordsOf(search)}</p><input type="hidden" name="search" value="${addressOf(search)}">
+<div class="fields"><label>Name<input name="name" required maxlength="60" value="${slugOf(wordsOf(search))}"></label></div><p class="tools"><button class="main">Watch it</button> <span class="note">writes two files in ${models}</span></p></form>`;
+}
+
+/** A name of files from any words, such as `texas_toyotas`. */
+export const slugOf = (words: string): string =>
+  words
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^[_0-9]+|_+$/g, '')
+    .slice(0, 60);
+
+const part = (watched: Watched): Html =>
+  section(
+    `w-${watched.name}`,
+    watched.name,
+    watched.description,
+    html`${watchedList(watched, LINKS)}${watched.matches !== null && html`<p class="rows"><a href="/marts/${watched.name}.html">All ${count(watched.matches)} matches</a></p>`}`,
+  );
+
+/** The watched models of the folder, which the next night computes. What cannot be read is an alarm of that night. */
+const savedIn = (folder: string | undefined): string[] =>
+  folder === undefined || !existsSync(folder)
+    ? []
+    : readOwn({ models: folder, examples: undefined }).models.flatMap(({ name, watch }) =>
+        watch ? [name] : [],
+      );
+
+/** The columns of a model with their descriptions. */
+type Columns = readonly (readonly [
+  name: string,
+  about: {
+    readonly description: string;
+    readonly unit?: string | undefined;
+    readonly tests?: readonly string[];
+  },
+])[];
+
+/** Where and how a search is saved. */
+interface Saving {
+  readonly config: Config;
+  /** Folder of the models of the user. */
+  readonly folder: string;
+  readonly name: string;
+}
+
+/** Saves the search of a form as a model of the user. Throws as {@link saveModel}. */
+export async function saveSearch(shown: Served, saving: Saving, search: Search): Promise<void> {
+  const meant = asMeant(search, shown.names);
+  const described = readModels().find((model) => model.name === 'lots_on_offer')?.columns ?? {};
+  const columns: Columns = Object.entries(described).map(([column, { description, unit }]) => [
+    column,
+    { description, unit },
+  ]);
+  // A column that a later version adds is not described in the .yml, and is not read.
+  const listed = columns.map(([column]) => column).join(',\n  ');
+  const sql = `select\n  ${listed}\nfrom lots_on_offer\nwhere ${conditionOf(meant)}`;
+  await saveModel(shown, saving, { description: `Lots on offer: ${wordsOf(meant)}.`, sql, columns });
+}
+
+/** Saves a query as a watched model of the user. Its column lot_id says which rows are the same. Throws as {@link saveModel}. */
+export async function watchQuery(shown: Served, saving: Saving, sql: string): Promise<void> {
+  const [found = ''] = await textsOf(shown.run({ kind: 'columns', sql }));
+  const { select, names } = JSON.parse(found) as QueryColumns;
+  const columns: Columns = names.map((column) => [
+    column,
+    { description: 'Column of the query.', ...(column === 'lot_id' && { tests: ['not_null'] }) },
+  ]);
+  if (!columns.some(([column]) => column === 'lot_id'))
+    throw new LotlakeError('QUERY_PLACE', 'a watched query needs the column lot_id', {
+      outcome: 'usage',
+      hint: 'it says which rows are the same as the night before; select it',
+    });
+  await saveModel(shown, saving, { description: 'A query that is watched.', sql: select.trim(), columns });
+}
+
+/**
+ * Saves a watched model, `<name>.sql` and `<name>.yml`, once it was computed as a night would compute it. The next run does.
+ * Throws QUERY_PLACE for a name that cannot be one or is taken, and the errors of a trial.
+ */
+async function saveModel(
+  shown: Served,
+  { config, folder, name }: Saving,
+  {
+    description,
+    sql,
+    columns,
+  }: { readonly description: string; readonly sql: string; readonly columns: Columns },
+): Promise<void> {
+  const [sqlFile, ymlFile] = [join(folder, `${name}.sql`), join(folder, `${name}.yml`)];
+  // A model whose files are gone is in the snapshot until the next night.
+  const taken =
+    [sqlFile, ymlFile].some(existsSync) ||
+    config.examples?.includes(name) === true ||
+    modellingOf(shown.lake.manifest).models.some((model) => model.isOwn && model.name === name);
+  if (!NAME.test(name) || taken)
+    throw new LotlakeError(
+      'QUERY_PLACE',
+      taken ? `there is a model ${name} already` : `${name} cannot be the name of a search`,
+      { outcome: 'usage', hint: 'give a name of its own, of the letters a to z, digits and _' },
+    );
+  const about = {
+    description,
+    watch: true,
+    grain: 'one row a lot',
+    key: ['lot_id'],
+    columns: Object.fromEntries(columns),
+  };
+  const files = { name, sql: `${sql}\n`, yml: dump(about, { skipInvalid: true, lineWidth: 120 }) };
+  await textsOf(shown.run({ kind: 'trial', files }));
+  makeFolder(ownNamed(folder));
+  writeNew(ownNamed(ymlFile), files.yml);
+  try {
+    writeNew(ownNamed(sqlFile), files.sql);
+  } catch (error) {
+    remove(ymlFile);
+    throw error;
+  }
+}
