@@ -2,7 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { tablesMarkdown } from '../../dist/src/ask/docs/markdown.js';
 import { settingsPage } from '../../dist/src/cli/commands/config.js';
+import { endpointsPage } from '../../dist/src/sandbox/server/help.js';
 
 const docs = new URL('../../docs/', import.meta.url);
 writeFileSync(new URL('ask/tables.md', docs), await tablesMarkdown());
 writeFileSync(new URL('run/settings.md', docs), await settingsPage());
+writeFileSync(new URL('change/endpoints.md', docs), endpointsPage());

@@ -1,77 +1,57 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints as defined, namesInPath } from '../../src/core/service/endpoints.js';
-import { endpointHelp } from '../../src/sandbox/index.js';
+import { endpointHelp, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { matchOf } from '../../src/sandbox/server/answers.js';
+import { endpointsPage } from '../../src/sandbox/server/help.js';
+import { get } from './support.js';
 
 const endpoints = Object.values(defined);
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/change/endpoints.md'), 'utf8');
-
-/** Cells of the rows of every table in a part of the page, without head and rule. */
-const rowsOf = (part: string): string[][] =>
-  part
-    .split('\n')
-    .filter((line) => line.startsWith('|') && !/^[|\s:-]+$/.test(line))
-    .map((line) =>
-      line
-        .replaceAll(/^\||\|$/g, '')
-        .split('|')
-        .map((cell) => cell.trim()),
-    )
-    .filter((cells) => cells.at(-1) !== 'proved by');
-
-/** Endpoints according to the page: what they do, and the valid values and meaning of each parameter. */
-const documented = new Map(
-  page
-    .split(/^### GET /m)
-    .slice(1)
-    .map((text) => {
-      const [part = ''] = text.split(/^## /m);
-      const [path = '', , what = ''] = part.split('\n');
-      return [
-        path,
-        { what, parameters: rowsOf(part).map(([name, form, does]) => [name, form, does]) },
-      ] as const;
-    }),
-);
-
-const wanted = new Map(
-  endpoints.map(({ path, what, parameters }) => [
-    path,
-    {
-      what,
-      parameters: Object.entries(parameters).map(([name, one]) => [`\`${name}\``, one.form, one.what]),
-    },
-  ]),
-);
-
 describe('docs/change/endpoints.md', () => {
-  it('names the defined endpoints, and no others', () => {
-    expect([...documented.keys()]).toEqual([...wanted.keys()]);
+  const sections = endpointsPage().split(/^## GET /m);
+
+  it.each(endpoints)('describes GET $path with every parameter', ({ path, what, parameters }) => {
+    const section = sections.find((text) => text.startsWith(`${path}\n`)) ?? '';
+    expect(section).toContain(what);
+    expect(Object.keys(parameters).filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
+describe('every parameter', () => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await startSandbox({ vehicles: 50 });
+  });
+  afterAll(() => sandbox.close());
+
+  /** Parameters of a query, each with the path of its endpoint; every part of the path is 1. */
+  const inQueries = endpoints.flatMap(({ path, parameters }) =>
+    Object.keys(parameters)
+      .filter((name) => !namesInPath(path).includes(name))
+      .map((name) => [path.replaceAll(/\[.*\]/g, '').replaceAll(/\{\w+\}/g, '1'), name] as const),
+  );
+
+  it.each(inQueries)('refuses an empty value with 400 and its name: %s?%s=', async (path, name) => {
+    const { status, body } = await get(sandbox, `${path}?${name}=`);
+    expect([status, String(body.message).includes(name)]).toEqual([400, true]);
   });
 
-  it.each([...wanted])('describes GET %s with its parameters', (path, facts) => {
-    expect(documented.get(path)).toEqual(facts);
+  it('is sent by another test', () => {
+    const folder = import.meta.dirname;
+    const tests = readdirSync(folder).filter(
+      (file) => file.endsWith('.test.ts') && file !== 'endpoints.test.ts',
+    );
+    const text = tests.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+    expect(inQueries.filter(([, name]) => !text.includes(`${name}=`))).toEqual([]);
+    expect(endpoints.filter(({ path }) => !text.includes(path.replace(/[[{].*/, '')))).toEqual([]);
   });
+});
 
-  it('names a test that exists in every row', () => {
-    const rows = rowsOf(page);
-    expect(rows.length).toBeGreaterThan(200);
-    const missing = rows.filter((row) => {
-      const [, file = '', name = ''] = /^`(.+)` › (.+)$/.exec(row.at(-1) ?? '') ?? [];
-      const source = join(import.meta.dirname, file);
-      if (file === '' || !existsSync(source)) return true;
-      const text = readFileSync(source, 'utf8');
-      return !["'", '"', '`'].some((quote) => text.includes(quote + name + quote));
-    });
-    expect(missing).toEqual([]);
-  });
-
-  it('names every endpoint that the documents describe', () => {
-    // In the order of the description (service.md#endpoints). A part in brackets is optional.
-    expect([...documented.keys()].sort()).toEqual(
+describe('the endpoints', () => {
+  it('are those that the description of the service names (service.md#endpoints)', () => {
+    expect(endpoints.map(({ path }) => path).sort()).toEqual(
       [
         '/cars',
         '/manufacturers[/{type}]',

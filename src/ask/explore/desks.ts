@@ -37,7 +37,7 @@ export interface Desks {
 /**
  * Processes that run the SQL of readers on one snapshot. DuckDB looks for an interrupt only while it runs a plan, and not while
  * it makes one or converts rows, so that a process is the least that ends at once and frees what it holds
- * (docs/decisions/0056-readers-sql-in-processes.md).
+ * (docs/decisions/0021-queries-by-their-tree.md).
  * @param shown snapshot and database that the pages show, and a folder for the files of the processes
  */
 export function openDesks(

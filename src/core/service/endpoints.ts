@@ -141,7 +141,7 @@ const endpoint = <P extends Parameters>(path: string, what: string, parameters: 
 
 /**
  * Every endpoint of the service with its parameters. The requests of the client, the parsing and the help of the
- * sandbox, and the test of docs/change/endpoints.md are derived from it.
+ * sandbox, and docs/change/endpoints.md are derived from it.
  */
 export const endpoints = {
   cars: endpoint('/cars', 'Vehicles in the feed with their reports, by pages or as a scroll.', {

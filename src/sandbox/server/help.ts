@@ -1,3 +1,4 @@
+import { markdownTable } from '../../core/model/dictionary.js';
 import { type Endpoint, endpoints, namesInPath } from '../../core/service/endpoints.js';
 import { requestsPerDay } from '../../core/service/limits.js';
 import type { Parameters } from '../../core/service/parameter.js';
@@ -28,19 +29,50 @@ export const endpointHelp = (): string =>
 /** An endpoint with this many parameters of `/cars` or more lists only their names. */
 const MANY = 10;
 
-function entryOf({ path, what, parameters }: Endpoint): string {
+/** Parameters of an endpoint: those that are described with it, and the names of those that `/cars` describes. */
+function parametersOf({ path, parameters }: Endpoint) {
   const ofCars: Parameters = endpoints.cars.parameters;
   const entries = Object.entries(parameters);
   const common = entries.filter(([name, parameter]) => path !== '/cars' && parameter === ofCars[name]);
-  const named = common.length >= MANY ? common.map(([name]) => name) : [];
+  const shared = common.length >= MANY ? common.map(([name]) => name) : [];
   const inPath = namesInPath(path);
-  const rows = entries
-    .filter(([name]) => !named.includes(name))
-    .map(([name, { form, what }]) =>
-      row(name, `${form}${inPath.includes(name) ? ' (in the path)' : ''}: ${what}`),
-    );
-  const shared = named.length === 0 ? [] : [row('as GET /cars', named.join(', '))];
-  return [`GET ${path}`, `    ${wrapped(what, 4)}`, ...rows, ...shared].join('\n');
+  const described = entries
+    .filter(([name]) => !shared.includes(name))
+    .map(([name, { form, what }]) => ({
+      name,
+      form: `${form}${inPath.includes(name) ? ' (in the path)' : ''}`,
+      what,
+    }));
+  return { described, shared };
+}
+
+function entryOf(endpoint: Endpoint): string {
+  const { described, shared } = parametersOf(endpoint);
+  const rows = described.map(({ name, form, what }) => row(name, `${form}: ${what}`));
+  const named = shared.length === 0 ? [] : [row('as GET /cars', shared.join(', '))];
+  return [`GET ${endpoint.path}`, `    ${wrapped(endpoint.what, 4)}`, ...rows, ...named].join('\n');
+}
+
+/** Every endpoint with its parameters, as Markdown; the build writes it as docs/change/endpoints.md. */
+export const endpointsPage = (): string =>
+  [
+    '# Endpoints',
+    'Made by the build from `src/core/service/endpoints.ts`; `lotlake sandbox --endpoints` prints the same as text.',
+    `All are GET below \`${BASE_PATH}\`. The service refuses a wrong value with 400 and names the parameter, and ignores a parameter that the endpoint does not have. A parameter without a default has no effect if it is left out.`,
+    ...Object.values(endpoints).map(sectionOf),
+  ]
+    .join('\n\n')
+    .concat('\n');
+
+function sectionOf(endpoint: Endpoint): string {
+  const { described, shared } = parametersOf(endpoint);
+  const rows = described.map(({ name, form, what }) => [`\`${name}\``, form, what]);
+  const parts = [
+    rows.length === 0 ? '' : markdownTable([['parameter', 'valid', 'effect'], ...rows]),
+    shared.length === 0 ? '' : `As for \`/cars\`: ${shared.map((name) => `\`${name}\``).join(', ')}.`,
+  ].filter((part) => part !== '');
+  const text = parts.length === 0 ? 'No parameters.' : parts.join('\n\n');
+  return `## GET ${endpoint.path}\n\n${endpoint.what}\n\n${text}`;
 }
 
 /** A name and its text beside it, or below it if the name is too long. */

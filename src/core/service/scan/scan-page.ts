@@ -8,7 +8,7 @@ import { DepthFault, giveBack, SyntaxFault, takeScanner, type ValueScanner } fro
 /**
  * Most bytes of a record, as the service sends it; a larger one is set aside instead of loaded. This is over a hundred
  * times the largest known record (36 KB). The least memory, 700 MB, can load 20 such records of any shape, on 2 threads and
- * on 16, but not 20 records of twice the size (docs/decisions/0018).
+ * on 16, but not 20 records of twice the size (docs/decisions/0016).
  */
 export const MOST_RECORD_BYTES = 4 << 20;
 
