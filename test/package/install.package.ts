@@ -41,7 +41,7 @@ describe('the package', () => {
   it('holds what a user needs, the pages that the build makes, and neither tests, sources, pictures nor decisions', () => {
     const paths = packed.files.map(({ path }) => path);
     const needed = ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/ask/library.md', 'dist/src/index.d.ts'];
-    for (const path of [...needed, 'docs/ask/tables.md', 'docs/run/settings.md'])
+    for (const path of [...needed, 'docs/ask/marts.md', 'docs/ask/tables.md', 'docs/run/settings.md'])
       expect(paths).toContain(path);
     const strange = /(^|\/)test\/|\.map$|(?<!\.d)\.ts$|^docs\/decisions|\.png$/;
     expect(paths.filter((path) => strange.test(path))).toEqual([]);
