@@ -4,12 +4,13 @@ import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeEmptyLake } from '../../src/ask/docs/empty-lake.js';
 import { mermaid, tablesMarkdown } from '../../src/ask/docs/markdown.js';
+import { martsPage } from '../../src/ask/docs/marts-page.js';
 import { lineageOf } from '../../src/ask/page/lineage.js';
 import { packageRoot } from '../../src/base/config/package-root.js';
 import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 import { readChecks } from '../../src/core/model/checks.js';
 import { type CatalogTable, readCatalog } from '../../src/core/model/dictionary.js';
-import { LAYERS, readModelsOf } from '../../src/core/model/model-files.js';
+import { LAYERS, readLayer, readModelsOf } from '../../src/core/model/model-files.js';
 import { compareColumns } from '../model/columns.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
@@ -134,5 +135,27 @@ describe('docs/ask/tables.md', () => {
       after.filter((line) => !before.includes(line)).every((line) => line.includes('claim_history')),
     ).toBe(true);
     expect(new Set(after).size).toBe(after.length);
+  });
+});
+
+describe('docs/ask/marts.md', () => {
+  const marts = LAYERS.filter((layer) => layer !== 'seeds')
+    .flatMap(readLayer)
+    .filter(({ exists }) => exists !== 'none');
+
+  it('lists each mart and example, and has a section for it', () => {
+    const text = martsPage();
+    expect([...text.matchAll(/^### (.+)$/gm)].map(([, name]) => name)).toEqual(marts.map(({ name }) => name));
+    expect([...text.matchAll(/^- \[(\w+)\]\(#\1\): ./gm)].map(([, name]) => name)).toEqual(
+      marts.map(({ name }) => name),
+    );
+  });
+
+  it('has the notes of a mart in its section', () => {
+    const [, section = ''] = martsPage().split('\n### sold_by_day\n');
+    const [first = ''] = marts.find(({ name }) => name === 'sold_by_day')?.notes ?? [];
+    expect(section).toContain(`- ${first.split('\n')[0]}\n`);
+    expect(section).toContain('\n  ```sql\n  select domain_name, day');
+    expect(section).toContain('- key: `level`, `domain_id`');
   });
 });

@@ -41,7 +41,10 @@ describe('the package', () => {
   it('holds what a user needs, the pages that the build makes, and neither tests, sources nor pictures', () => {
     const paths = packed.files.map(({ path }) => path);
     const needed = ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/ask/library.md', 'dist/src/index.d.ts'];
-    for (const path of [...needed, 'docs/ask/tables.md', 'docs/change/endpoints.md', 'docs/run/settings.md'])
+    for (const path of [
+      ...needed,
+      ...['docs/ask/marts.md', 'docs/ask/tables.md', 'docs/change/endpoints.md', 'docs/run/settings.md'],
+    ])
       expect(paths).toContain(path);
     const strange = /(^|\/)test\/|\.map$|(?<!\.d)\.ts$|\.png$/;
     expect(paths.filter((path) => strange.test(path))).toEqual([]);

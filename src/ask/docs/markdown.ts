@@ -58,7 +58,7 @@ export function tablesMarkdown(contents?: Contents): Promise<string> {
 }
 
 /** What each layer of marts holds, in the order of the page. */
-const TITLES = {
+export const LAYER_TITLES = {
   own: 'Your own models',
   sales: 'Sales: attempts, prices, and what follows from them',
   market: 'Market: estimates, and what reads them',
@@ -67,11 +67,12 @@ const TITLES = {
   offers: 'Offers: what estimates rest on, and which prices are doubted',
   shared: 'Shared: names, groups and settings',
   seeds: 'Seeds: assumptions in tables',
+  examples: 'Examples: computed where the setting `examples` names them',
 } as const;
 
 /** The layers that have marts, each with its id, title and marts. */
 export const layersOf = (catalog: readonly CatalogTable[]) =>
-  Object.entries(TITLES)
+  Object.entries(LAYER_TITLES)
     .map(([layer, title]) => [layer, title, catalog.filter((table) => table.layer === layer)] as const)
     .filter(([, , tables]) => tables.length > 0);
 

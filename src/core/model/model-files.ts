@@ -62,6 +62,8 @@ export const definition = z.strictObject({
 
 /** The .yml of a model of lotlake. */
 const bundledDefinition = definition.extend({
+  /** Rules of the model in Markdown, one a list item; docs/ask/marts.md is made from them. */
+  notes: z.array(z.string()).nonempty().optional(),
   /** Tables of the database `fit`, for the one step that lotlake computes outside of SQL, see {@link FIT}. */
   gives: z.array(z.string()).nonempty().optional(),
 });
@@ -105,6 +107,8 @@ export type Model = Readonly<z.output<typeof definition>> & {
   readonly sql: string;
   /** The layer of a model of lotlake. */
   readonly layer?: Layer;
+  /** Its rules in Markdown, of a model of lotlake. */
+  readonly notes?: readonly string[] | undefined;
   readonly isSeed?: boolean;
   /** The tables that it computes outside of SQL, see {@link FIT}. */
   readonly gives?: readonly string[] | undefined;

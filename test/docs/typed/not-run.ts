@@ -3,11 +3,11 @@ import type { Block } from './blocks.js';
 /** Blocks that the suites of this folder do not run: a page, a word of the block, and why. */
 const NOT_RUN: readonly (readonly [string, RegExp, string])[] = [
   ['README.md', /lotlake init/, 'needs the real service'],
-  ['docs/run/backup.md', /pull s3:/, 'needs object storage; test:engines pulls'],
+  ['docs/run/care.md', /pull s3:/, 'needs object storage; test:engines pulls'],
   ['docs/run/care.md', /\/new\/place/, 'names a place of your own; test/cli/moved.test.ts moves a lake'],
   ['docs/ask/library.md', /openLake/, 'test:package compiles and runs it'],
   ['docs/run/operate.md', /npm install --global/, 'needs root; test:package installs'],
-  ['docs/run/backup.md', /rsync/, 'needs another machine and object storage'],
+  ['docs/run/care.md', /rsync/, 'needs another machine and object storage'],
   ['docs/change/sandbox.md', /startSandbox/, 'the suites of the sandbox call it so'],
   [
     'docs/run/scale.md',
