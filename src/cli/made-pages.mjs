@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { tablesMarkdown } from '../../dist/src/ask/docs/markdown.js';
 import { martsPage } from '../../dist/src/ask/docs/marts-page.js';
 import { settingsPage } from '../../dist/src/cli/commands/config.js';
-import { endpointsPage } from '../../dist/src/sandbox/server/help.js';
+import { endpointsPage } from '../../dist/src/sandbox/server/endpoints-page.js';
 
 const docs = new URL('../../docs/', import.meta.url);
 writeFileSync(new URL('ask/tables.md', docs), await tablesMarkdown());

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints as defined, namesInPath } from '../../src/core/service/endpoints.js';
 import { endpointHelp, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { matchOf } from '../../src/sandbox/server/answers.js';
-import { endpointsPage } from '../../src/sandbox/server/help.js';
+import { endpointsPage } from '../../src/sandbox/server/endpoints-page.js';
 import { get } from './support.js';
 
 const endpoints = Object.values(defined);

@@ -1,4 +1,3 @@
-import { markdownTable } from '../../core/model/dictionary.js';
 import { type Endpoint, endpoints, namesInPath } from '../../core/service/endpoints.js';
 import { requestsPerDay } from '../../core/service/limits.js';
 import type { Parameters } from '../../core/service/parameter.js';
@@ -30,7 +29,7 @@ export const endpointHelp = (): string =>
 const MANY = 10;
 
 /** Parameters of an endpoint: those that are described with it, and the names of those that `/cars` describes. */
-function parametersOf({ path, parameters }: Endpoint) {
+export function parametersOf({ path, parameters }: Endpoint) {
   const ofCars: Parameters = endpoints.cars.parameters;
   const entries = Object.entries(parameters);
   const common = entries.filter(([name, parameter]) => path !== '/cars' && parameter === ofCars[name]);
@@ -51,28 +50,6 @@ function entryOf(endpoint: Endpoint): string {
   const rows = described.map(({ name, form, what }) => row(name, `${form}: ${what}`));
   const named = shared.length === 0 ? [] : [row('as GET /cars', shared.join(', '))];
   return [`GET ${endpoint.path}`, `    ${wrapped(endpoint.what, 4)}`, ...rows, ...named].join('\n');
-}
-
-/** Every endpoint with its parameters, as Markdown; the build writes it as docs/change/endpoints.md. */
-export const endpointsPage = (): string =>
-  [
-    '# Endpoints',
-    'Made by the build from `src/core/service/endpoints.ts`; `lotlake sandbox --endpoints` prints the same as text.',
-    `All are GET below \`${BASE_PATH}\`. The service refuses a wrong value with 400 and names the parameter, and ignores a parameter that the endpoint does not have. A parameter without a default has no effect if it is left out.`,
-    ...Object.values(endpoints).map(sectionOf),
-  ]
-    .join('\n\n')
-    .concat('\n');
-
-function sectionOf(endpoint: Endpoint): string {
-  const { described, shared } = parametersOf(endpoint);
-  const rows = described.map(({ name, form, what }) => [`\`${name}\``, form, what]);
-  const parts = [
-    rows.length === 0 ? '' : markdownTable([['parameter', 'valid', 'effect'], ...rows]),
-    shared.length === 0 ? '' : `As for \`/cars\`: ${shared.map((name) => `\`${name}\``).join(', ')}.`,
-  ].filter((part) => part !== '');
-  const text = parts.length === 0 ? 'No parameters.' : parts.join('\n\n');
-  return `## GET ${endpoint.path}\n\n${endpoint.what}\n\n${text}`;
 }
 
 /** A name and its text beside it, or below it if the name is too long. */
