@@ -10,6 +10,10 @@ create temporary function plausible_price(amount double) returns double
 create temporary function plausible_year(given bigint, this_year bigint) returns bigint
     return case when given between 1901 and this_year + 1 then given end;
 
+create temporary function margin_95(deviation double) returns double return 1.96D * deviation;
+
+create temporary function deviation_95(low double, high double) returns double return ln(high / low) / 3.92D;
+
 create temporary function price_band(amount double) returns string return case
     when amount < 1000 then 'below 1,000'
     when amount < 3000 then '1,000 to 2,999'

@@ -12,6 +12,12 @@ create macro if not exists plausible_price(amount) as case when amount between 1
 -- A model year that a car can have: after 1900, which stands for an unknown one, until that after this year; otherwise null.
 create macro if not exists plausible_year(given, this_year) as case when given between 1901 and this_year + 1 then given end;
 
+-- Half the width of a 95 % interval, from a standard deviation.
+create macro if not exists margin_95(deviation) as 1.96 * deviation;
+
+-- The standard deviation of the logarithm of a ratio, from its 95 % interval.
+create macro if not exists deviation_95(low, high) as ln(high / low) / 3.92;
+
 -- The class of a price or estimate, in its currency.
 create macro if not exists price_band(amount) as case
     when amount < 1000 then 'below 1,000'

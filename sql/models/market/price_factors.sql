@@ -127,8 +127,8 @@ select
     reference,
     exp(log_effect) as effect,
     usual_km_a_year,
-    exp(log_effect - 1.96 * deviation) as effect_low,
-    exp(log_effect + 1.96 * deviation) as effect_high,
+    exp(log_effect - margin_95(deviation)) as effect_low,
+    exp(log_effect + margin_95(deviation)) as effect_high,
     prices,
     gain as backtest_gain
 from factors

@@ -169,16 +169,16 @@ select
     prices,
     priced_month < month_of(as_of) as is_complete,
     case when has_index then 100 * exp(log_index) end as index,
-    case when has_index then 100 * exp(log_index - 1.96 * index_deviation) end as index_low,
-    case when has_index then 100 * exp(log_index + 1.96 * index_deviation) end as index_high,
+    case when has_index then 100 * exp(log_index - margin_95(index_deviation)) end as index_low,
+    case when has_index then 100 * exp(log_index + margin_95(index_deviation)) end as index_high,
     case when has_change then exp(log_change) - 1 end as index_change,
-    case when has_change then exp(log_change - 1.96 * change_deviation) - 1 end as index_change_low,
-    case when has_change then exp(log_change + 1.96 * change_deviation) - 1 end as index_change_high,
+    case when has_change then exp(log_change - margin_95(change_deviation)) - 1 end as index_change_low,
+    case when has_change then exp(log_change + margin_95(change_deviation)) - 1 end as index_change_high,
     case when has_index and calendar_months = 12 then 100 * exp(log_index - season) end as index_adjusted,
     repeat_prices,
     case when has_repeat then 100 * exp(log_repeat) end as index_repeat,
-    case when has_repeat then 100 * exp(log_repeat - 1.96 * repeat_deviation) end as index_repeat_low,
-    case when has_repeat then 100 * exp(log_repeat + 1.96 * repeat_deviation) end as index_repeat_high,
+    case when has_repeat then 100 * exp(log_repeat - margin_95(repeat_deviation)) end as index_repeat_low,
+    case when has_repeat then 100 * exp(log_repeat + margin_95(repeat_deviation)) end as index_repeat_high,
     case when enough(prices) then money(price_median) end as price_median
 from shown
 cross join dim_settings

@@ -13,9 +13,9 @@ const ATTEMPTS_OF_PIECE = 2;
 export const MOST_PIECES = 500;
 
 /** A page by number whose request states its size, so that a part of it can be asked for. */
-export type Sized = ServiceRequest['query'] & { readonly page: number; readonly per_page: number };
+type Sized = ServiceRequest['query'] & { readonly page: number; readonly per_page: number };
 
-export const isSized = (query: ServiceRequest['query']): query is Sized =>
+const isSized = (query: ServiceRequest['query']): query is Sized =>
   typeof query.page === 'number' && typeof query.per_page === 'number' && query.per_page > 1;
 
 const OF_PAGE: readonly string[] = [
@@ -39,7 +39,7 @@ type Place = { readonly json: Uint8Array } | { readonly error: string };
  * for pieces, or if a piece fails and its own pieces show no record.
  * @returns the page put together, with a text in the place of each record that did not come
  */
-export async function inPieces<P extends PageFacts>(
+async function inPieces<P extends PageFacts>(
   source: Source<P>,
   query: Sized,
   failure: unknown,
@@ -130,7 +130,7 @@ function answerOf<P extends PageFacts>(
 }
 
 /** Whether the service answers a request for a record before or behind a page, so that it is at fault only for the page. */
-export async function servesOthers<P extends PageFacts>(
+async function servesOthers<P extends PageFacts>(
   { client, path, signal }: Source<P>,
   query: Sized,
 ): Promise<boolean> {

@@ -264,7 +264,7 @@ async function followLinks(
  * the work is aborted, and has ended before the reader goes on.
  * @param outer aborts the work as well
  */
-export async function* arriving<T, R>(
+async function* arriving<T, R>(
   work: (found: (value: T) => void, signal: AbortSignal) => Promise<R>,
   outer: AbortSignal | undefined,
 ): AsyncGenerator<T, R, void> {

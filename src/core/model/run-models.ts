@@ -73,7 +73,7 @@ export async function runModels(
     const read = [...model.references.map((name) => running.get(name)), begun];
     const work = async (free: DuckDBConnection, isAgain: boolean): Promise<ModelResult> => {
       options.onModel?.(model.name, done, models.length);
-      const result = await runModel(free, model, options, isAgain, shared.has(model.name));
+      const result = await runModel(free, whole(model, models), options, isAgain, shared.has(model.name));
       done++;
       return result;
     };
@@ -113,6 +113,30 @@ export function sharedSteps(models: readonly (Model & Partial<ModelNode>)[]): Re
   const readersOf = (name: string) => models.filter(({ references = [] }) => references.includes(name));
   const steps = models.filter(({ exists }) => exists === 'none').map(({ name }) => name);
   return new Set(steps.filter((name) => readersOf(name).length > 1));
+}
+
+/**
+ * A view with the steps of the run that it reads as CTEs of its own SQL, since it outlives them. Any other model is computed
+ * while they exist, and stays as it is.
+ */
+function whole<M extends Model & ModelNode>(model: M, models: readonly M[]): M {
+  const steps = new Map<string, M>();
+  const references = new Set<string>();
+  const visit = (reader: M): void => {
+    for (const name of reader.references) {
+      const step = models.find((each) => each.name === name && each.exists === 'none');
+      if (step === undefined) references.add(name);
+      else if (!steps.has(name)) {
+        visit(step);
+        steps.set(name, step);
+      }
+    }
+  };
+  if (model.exists === 'view') visit(model);
+  if (steps.size === 0) return model;
+  const ctes = [...steps.values()].map(({ name, sql }) => `${identifier(name)} as (\n${sql}\n)`);
+  const sql = `with ${ctes.join(',\n')}\nselect * from (\n${model.sql}\n)`;
+  return { ...model, sql, references: [...references].sort() };
 }
 
 /** A model with the names that it reads, lower case. */

@@ -1,7 +1,7 @@
 import { markdownTable } from '../../core/model/dictionary.js';
 import { type Endpoint, endpoints } from '../../core/service/endpoints.js';
 import { parametersOf } from './help.js';
-import { BASE_PATH } from './page.js';
+import { BASE_PATH } from './list-page.js';
 
 /** Every endpoint with its parameters, as Markdown; the build writes it as docs/change/endpoints.md. */
 export const endpointsPage = (): string =>

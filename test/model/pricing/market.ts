@@ -88,6 +88,16 @@ export function lotsOf({
     from valued`;
 }
 
+/** What levels make of the fit, with the steps that they rest on. */
+const LEVELS = [
+  'lot_levels',
+  'groups_above',
+  'level_groups',
+  'prices_by_value',
+  'level_effects',
+  'price_levels',
+];
+
 /** The marts that are fitted to the prices of some lots. */
 export interface PricedMarket {
   readonly connection: DuckDBConnection;
@@ -109,14 +119,20 @@ export async function fitted(
   // Here prices are given, and what they rest on follows from them.
   const sold =
     "select lot_id, price as amount, cast(null as varchar) as doubt, 'trusted' as trust_reason from price_inputs where price is not null";
-  const selects: Readonly<Record<string, string>> = { price_inputs: inputs, rounds: sold };
+  const selects: Readonly<Record<string, string>> = {
+    price_inputs: inputs,
+    rounds: sold,
+    lot_groups: 'select lot_id, lot_id as vehicle_id, domain_id from price_inputs',
+    vehicle_facts: 'select lot_id as vehicle_id, manufacturer_id, model_id, generation_id from price_inputs',
+    sales: "select *, 1 as attempt, '' as evidence from price_inputs where false",
+  };
   const given = readModels().map((model) => ({ ...model, sql: selects[model.name] ?? model.sql }));
   const models = given.filter(
     ({ name, sql }) =>
       isFitted({ name, sql }) ||
-      /^(price_inputs|rounds|price_levels|dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands|m\w+_joins)$/.test(
-        name,
-      ),
+      name in selects ||
+      LEVELS.includes(name) ||
+      /^(dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands|m\w+_joins)$/.test(name),
   );
   await runModels(lake.connection, { target: join(lake.folder, 'marts'), models });
   return { connection: lake.connection, rows: (sql) => rows(lake.connection, sql), close: lake.close };
