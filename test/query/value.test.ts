@@ -175,6 +175,7 @@ const MARTS = `
 
 /** What a lake of many nights has of lot 30 and its vehicle beside its estimate. */
 const BESIDE = `
+  drop view if exists sales;
   create table sales as select * from (values
     (30, 30, 1, 'sold', timestamptz '2025-01-09 15:00:00Z', 4000.0, 'USD', '12_hours', 'copart_com', false, null, true, 'trusted'),
     (77, 30, 1, 'sold', timestamptz '2025-02-09 15:00:00Z', 999000.0, 'USD', 'buy_now', 'iaai_com', true, 'ten_times_estimate', true, 'trusted'),

@@ -9,6 +9,7 @@ import { ID } from '../lake/ids.js';
 import { isDiskFull } from '../lake/lake-error.js';
 import type { Layout } from '../lake/layout.js';
 import { changePass, listPasses } from '../lake/passes/pass.js';
+import { listSnapshots } from '../lake/snapshots.js';
 import { CLAIM, isProcess } from './lock.js';
 import { KEPT_DAYS, oldRuns } from './run-records.js';
 
@@ -160,4 +161,13 @@ export function removeLeftLookups({ landing }: Layout): void {
     const { kind, request, published } = record;
     if (kind === 'lookup' && request.pipeline !== 'closing' && !published) removePass(folder);
   }
+}
+
+/** The place of the next run in the order of the lake: after every snapshot and pass, whatever came of them. */
+export function nextSequence(layout: Layout): number {
+  const places = [
+    ...listSnapshots(layout).map(({ manifest }) => manifest?.sequence ?? 0),
+    ...listPasses(layout.landing).map(({ record }) => record.sequence),
+  ];
+  return 1 + places.reduce((last, place) => Math.max(last, place), 0);
 }

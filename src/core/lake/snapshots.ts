@@ -7,7 +7,6 @@ import { tableRelation, writtenRelation } from './files.js';
 import { ID } from './ids.js';
 import { currentSnapshot, type Layout } from './layout.js';
 import { type Manifest, manifestIn } from './manifest.js';
-import { listPasses } from './passes/pass.js';
 
 /** A folder of a snapshot. */
 export interface Snapshot {
@@ -159,13 +158,4 @@ function unknown(message: string, kept: readonly SealedSnapshot[]): LotlakeError
     outcome: 'usage',
     hint: list.length === 0 ? 'no snapshot is kept' : `kept: ${list.join(', ')}`,
   });
-}
-
-/** The place of the next run in the order of the lake: after every snapshot and pass, whatever came of them. */
-export function nextSequence(layout: Layout): number {
-  const places = [
-    ...listSnapshots(layout).map(({ manifest }) => manifest?.sequence ?? 0),
-    ...listPasses(layout.landing).map(({ record }) => record.sequence),
-  ];
-  return 1 + places.reduce((last, place) => Math.max(last, place), 0);
 }
