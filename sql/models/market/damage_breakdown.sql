@@ -1,16 +1,24 @@
-with of_groups as (
+with whole_groups as (
+    select place, currency, lots as group_lots, case when enough(sound_lots) then sound_median end as group_sound_median
+    from lots_by_damage
+    where damage_main is null
+),
+of_groups as (
     select
         lots_by_damage.*,
         main_damages.damage_group as damage_main_group,
         second_damages.damage_group as damage_second_group,
-        max(case when damage_main is null then lots end) over of_group as group_lots,
-        max(case when damage_main is null and enough(sound_lots) then sound_median end) over of_group as group_sound_median,
+        group_lots,
+        group_sound_median,
         -- an amount without a known currency counts as a lot, but enters no statistic
-        case when currency is not null and enough(priced_lots) then price_median end as known_median
+        case when lots_by_damage.currency is not null and enough(priced_lots) then price_median end as known_median
     from lots_by_damage
+    inner join whole_groups
+        on whole_groups.place = lots_by_damage.place
+        and whole_groups.currency is not distinct from lots_by_damage.currency
     left join dim_damages as main_damages on main_damages.damage_name = damage_main
     left join dim_damages as second_damages on second_damages.damage_name = damage_second
-    window of_group as (partition by place, currency)
+    where damage_main is not null
 ),
 sound_references as (
     -- what the effects of a damage compare with must be sound
@@ -47,7 +55,6 @@ compared as (
     left join second_effects
         on second_effects.currency = fit_currency
         and second_effects.damage_second_group = of_groups.damage_second_group
-    where damage_main is not null
 )
 select
     groups.level,

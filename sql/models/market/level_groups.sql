@@ -1,16 +1,16 @@
-with groups as (
+with generation_names as (
+    select generation_id, max(trim(generation_name)) as generation_name from vehicles group by generation_id
+),
+groups as (
     select
         place,
         level,
-        nullif(max(domain_id), -1) as domain_id,
-        nullif(max(manufacturer_id), -1) as manufacturer_id,
-        nullif(max(model_id), -1) as model_id,
-        nullif(max(generation_id), -1) as generation_id
-    from lot_levels
-    group by place, level
-),
-generation_names as (
-    select generation_id, max(trim(generation_name)) as generation_name from vehicles group by generation_id
+        nullif(domain_id, -1) as domain_id,
+        nullif(manufacturer_id, -1) as manufacturer_id,
+        nullif(model_id, -1) as model_id,
+        nullif(generation_id, -1) as generation_id
+    from groups_above
+    where above_depth = depth
 )
 select
     place,

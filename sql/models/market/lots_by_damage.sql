@@ -23,10 +23,11 @@ lot_facts as (
     left join sold_lots on sold_lots.lot_id = lot_groups.lot_id
 ),
 of_groups as (
-    select lot_facts.*, place
+    select lot_facts.*, above_place as place
     from lot_facts
-    inner join lot_levels using (lot_id)
-    where depth <= 3
+    inner join lot_generations using (lot_id)
+    inner join groups_above on groups_above.place = generation_place
+    where above_depth <= 3
 )
 select
     place,

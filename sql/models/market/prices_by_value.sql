@@ -47,7 +47,7 @@ priced as (
     select
         judged.market,
         judged.currency,
-        place,
+        generation_place as place,
         damage_main_group,
         title_brand,
         sold_by,
@@ -58,7 +58,7 @@ priced as (
         (next_effect - effect) * (km_beyond_usual - km) / (next_km - km) as log_from_point,
         weight
     from judged
-    inner join lot_levels on lot_levels.lot_id = judged.lot_id and depth = 4
+    inner join lot_generations on lot_generations.lot_id = judged.lot_id
     left join points
         on points.market = judged.market
         and points.currency = judged.currency

@@ -30,7 +30,7 @@ attempts_by_month as (
     where price is not null
 )
 select
-    place,
+    above_place as place,
     sale_month,
     currency,
     count(*) filter (where outcome <> 'unresolved') as lots_offered,
@@ -46,6 +46,7 @@ select
     count(price_3m) as priced_lots_3m,
     median(known_price_3m) as price_median_3m
 from attempts_by_month
-inner join lot_levels using (lot_id)
-group by place, sale_month, currency
+inner join lot_generations using (lot_id)
+inner join groups_above on groups_above.place = generation_place
+group by above_place, sale_month, currency
 having bool_or(is_of_month)

@@ -90,7 +90,7 @@ export function lotsOf({
 
 /** What levels make of the fit, with the steps that they rest on. */
 const LEVELS = [
-  'lot_levels',
+  'lot_generations',
   'groups_above',
   'level_groups',
   'prices_by_value',
