@@ -1,7 +1,4 @@
-/**
- * JSON forms that one value can take on the wire, as bits. Texts are told apart only where the contract asks. Both compilers
- * read this file: TypeScript, and AssemblyScript for the walker of `land`.
- */
+/** JSON forms that one value can take on the wire, as bits. Texts are told apart only where the contract asks. */
 
 export const NULL = 1;
 export const BOOLEAN = 2;

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { ContractNode } from '../contract/node.js';
 import { withoutWords } from './bare-words.js';
 import type { Drift, Misfit } from './shape.js';
-import { NEED_MORE } from './walker/layout.js';
 import { DepthFault, giveBack, SyntaxFault, takeScanner, type ValueScanner } from './walker/scan-values.js';
+import { NEED_MORE } from './walker/tokens.js';
 
 /**
  * Most bytes of a record, as the service sends it; a larger one is set aside instead of loaded. This is over a hundred
@@ -356,7 +356,7 @@ export class PageScanner {
 
   #fault(fault: SyntaxFault): ScanError {
     const { memory } = this.#values;
-    const from = Math.max(memory.base, fault.offset - 20);
+    const from = Math.max(0, fault.offset - 20);
     const near = memory.bytes.toString('latin1', from, Math.min(memory.end, fault.offset + 20));
     const place = `byte ${this.#received - memory.end + fault.offset}, in record ${this.#ids.length}`;
     return this.#fail(`malformed JSON at ${place}: ${fault.reason}, near ${JSON.stringify(near)}`);

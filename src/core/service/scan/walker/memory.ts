@@ -1,69 +1,48 @@
-import { END, FREE } from './layout.js';
+import { MOST_KEY_BYTES, type ShapeNode } from './shape-tree.js';
 
-/** Linear memory. It grows by pages of 64 KiB, which detaches its earlier buffer. */
-export interface LinearMemory {
-  readonly buffer: ArrayBuffer;
-  grow(pages: number): number;
-}
-
-const PAGE_BYTES = 1 << 16;
-/** The walker reads whole lanes, so that some bytes behind the end have to be there. */
-const PADDING = 64;
+/** The walk reads some bytes at a time, so that as many as the longest key that it compares have to be there behind the end. */
+const PADDING = MOST_KEY_BYTES;
 /** A chunk of 256 KiB behind the record that the one before it left unfinished. */
 const LEAST_ROOM = 9 << 15;
 
-/** The memory of one walker: the tree of shapes, then the bytes under way, then what a page adds to the tree. */
+/** The bytes of a page that are under way, and what the walk over them has noted. */
 export class ScanMemory {
-  readonly #memory: LinearMemory;
-  /** Content of the memory at `settle`. */
-  #settled = Buffer.alloc(FREE);
-  #free = FREE;
-  #room = 0;
-  /** Address of the first byte that is still kept. */
-  base = 0;
-  /** All of the memory: taken anew when it grows. */
-  bytes: Buffer;
-  words: Int32Array;
-  /** The bytes under way. A zero byte stands at the end. */
+  /** They move when they need more room. A zero byte stands at `end`. */
+  bytes: Buffer = Buffer.alloc(LEAST_ROOM);
+  view: DataView = viewOf(this.bytes);
+  /** The bytes that are still kept. */
   start = 0;
   end = 0;
 
-  constructor(memory: LinearMemory) {
-    this.#memory = memory;
-    this.bytes = Buffer.from(memory.buffer);
-    this.words = new Int32Array(memory.buffer);
-  }
+  /** Position in its page of the record under way. */
+  record = 0;
+  /** Whether white space stood between tokens since the record began. */
+  spaced = false;
+  /** Whether something is JSON that DuckDB does not take. */
+  irregular = false;
+  /** Where the text of the record's id stood; the start is negative if there was none. */
+  idStart = -1;
+  idEnd = -1;
+  /** Where the grammar is broken, and how. */
+  faultAt = 0;
+  fault = '';
+  /** Objects seen in the page so far. */
+  objects = 0;
+  /** The member whose name was read last. */
+  member: ShapeNode | undefined;
 
-  /** Address of so many new bytes, a multiple of 64. */
-  allocate(bytes: number): number {
-    const address = this.#free;
-    this.#free = (address + bytes + 63) & ~63;
-    const missing = this.#free - this.bytes.length;
-    if (missing > 0) {
-      this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
-      this.bytes = Buffer.from(this.#memory.buffer);
-      this.words = new Int32Array(this.#memory.buffer);
-    }
-    return address;
-  }
-
-  settle(): void {
-    this.#settled = Buffer.from(this.bytes.subarray(0, this.#free));
-  }
-
-  /** Forgets the bytes under way, and all that was allocated or changed after `settle`. */
+  /** Forgets the bytes under way and what was noted. */
   rewind(): void {
-    this.bytes.set(this.#settled);
-    this.#free = this.#settled.length;
-    this.#room = LEAST_ROOM;
-    this.base = this.allocate(LEAST_ROOM);
-    this.start = this.base;
-    this.#endAt(this.base);
+    this.start = 0;
+    this.#endAt(0);
+    this.irregular = false;
+    this.objects = 0;
+    this.member = undefined;
   }
 
   /** Adds a chunk to the bytes under way, which may move for that. */
   append(chunk: Uint8Array): void {
-    if (this.end + chunk.length + PADDING > this.base + this.#room) this.#makeRoom(chunk.length);
+    if (this.end + chunk.length + PADDING > this.bytes.length) this.#makeRoom(chunk.length);
     this.bytes.set(chunk, this.end);
     this.#endAt(this.end + chunk.length);
   }
@@ -71,22 +50,20 @@ export class ScanMemory {
   #makeRoom(more: number): void {
     const kept = this.end - this.start;
     const wanted = kept + more + PADDING;
-    if (wanted > this.#room) {
-      const room = (Math.max(wanted, this.#room * 2) + 63) & ~63;
-      // The last thing in memory grows where it stands.
-      const isLast = this.base + this.#room === this.#free;
-      const added = this.allocate(isLast ? room - this.#room : room);
-      if (!isLast) this.base = added;
-      this.#room = room;
+    const { bytes } = this;
+    if (wanted > bytes.length) {
+      this.bytes = Buffer.alloc(Math.max(wanted, bytes.length * 2));
+      this.view = viewOf(this.bytes);
     }
-    this.bytes.copyWithin(this.base, this.start, this.end);
-    this.start = this.base;
-    this.end = this.base + kept;
+    bytes.copy(this.bytes, 0, this.start, this.end);
+    this.start = 0;
+    this.end = kept;
   }
 
   #endAt(end: number): void {
     this.end = end;
     this.bytes[end] = 0;
-    this.words[END >> 2] = end;
   }
 }
+
+const viewOf = ({ buffer, byteOffset, length }: Buffer): DataView => new DataView(buffer, byteOffset, length);
