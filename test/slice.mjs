@@ -23,6 +23,8 @@ const LONG = {
   'test/engines/moments.engines.ts': 5,
   'test/engines/iceberg.engines.ts': 4,
   'test/engines/documented.engines.ts': 4,
+  'test/soak/changed-settings.soak.ts': 10,
+  'test/soak/two-places.soak.ts': 4,
   'test/operate/files.operate.ts': 6,
   'test/operate/cron.operate.ts': 6,
   'test/package/install.package.ts': 10,

@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packageRoot } from '../../src/base/config/package-root.js';
 import { listPasses } from '../../src/core/lake/passes/pass.js';
 import { streamNames } from '../../src/core/service/streams.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
@@ -13,7 +11,6 @@ import { bareDuckDb, temporaryFolder, WITHOUT_CATALOG } from '../pipelines/suppo
 /** Long before the real clock, which the runs use, so that no lot is sold while two lakes are compared. */
 const CLOCK = new Date('2026-08-18T02:00:00Z');
 const LATER = new Date('2026-11-20T14:00:00Z');
-const FORMATS = join(packageRoot, 'test', 'lake', 'formats');
 
 /** Settings that may change between a run and the run that resumes it. */
 const SETTINGS: readonly NodeJS.ProcessEnv[] = [
@@ -30,14 +27,12 @@ const at = (name: string): string => join(folder.path, name);
 const copy = (from: string, to: string): void =>
   cpSync(from, to, { recursive: true, verbatimSymlinks: true });
 let world: Sandbox;
-let small: Sandbox;
 
 /** A command to kill: its arguments for a folder, the lake that it starts with, and what it should leave. */
 interface Work {
   readonly name: string;
   readonly args: (output: string) => readonly string[];
   readonly base: string;
-  readonly service: () => Sandbox;
   readonly left: (output: string) => Promise<unknown>;
 }
 
@@ -59,10 +54,8 @@ const WORKS: readonly Work[] = [
     args: (output: string) => ['export', 'lots', '--to', `${output}-export`],
     base: 'second',
   },
-  { name: 'migrate', args: () => ['run', 'nightly', '--allow-shrink'], base: 'old' },
 ].map((work) => ({
   ...work,
-  service: () => (work.name === 'migrate' ? small : world),
   left: work.name === 'export' ? exported : contentOf,
 }));
 
@@ -80,17 +73,13 @@ async function succeed(started: { readonly ended: Promise<Ended> }): Promise<voi
 beforeAll(async () => {
   writeFileSync(at('lotlake.config.json'), '{"keepSnapshots": 1, "keepDays": 0}');
   world = await startSandbox({ vehicles: 240, seed: 13, clock: CLOCK, faults: WITHOUT_CATALOG });
-  small = await startSandbox({ vehicles: 8, seed: 5, clock: new Date('2026-08-19T02:00:00Z') });
   await succeed(lotlake(['run', 'nightly'], world, at('first')));
   world.setClock(LATER);
   copy(at('first'), at('second'));
   await succeed(lotlake(['run', 'nightly', '--allow-shrink'], world, at('second')));
-  mkdirSync(at('old'));
-  const [oldest = ''] = readdirSync(FORMATS).sort();
-  execFileSync('tar', ['-xzf', join(FORMATS, oldest), '-C', at('old')]);
 });
 afterAll(async () => {
-  await Promise.all([world.close(), small.close()]);
+  await world.close();
   folder.remove();
 });
 
@@ -123,11 +112,11 @@ const askedSince = (service: Sandbox, since: number): string[] =>
 /** About 10 minutes. The moments are random; a failure names its own. */
 it('50 randomly killed runs are resumed under another setting, with the result of an undisturbed run', async () => {
   const expected = new Map<string, { readonly left: unknown; readonly ms: number }>();
-  for (const { name, args, base, service, left } of WORKS) {
+  for (const { name, args, base, left } of WORKS) {
     const output = at(`${name}-undisturbed`);
     copy(at(base), output);
     const begun = performance.now();
-    await succeed(lotlake(args(output), service(), output));
+    await succeed(lotlake(args(output), world, output));
     expected.set(name, { left: await left(output), ms: performance.now() - begun });
   }
   const counts: Record<string, number> = {};
@@ -135,27 +124,27 @@ it('50 randomly killed runs are resumed under another setting, with the result o
     const work = WORKS[i % WORKS.length];
     const env = SETTINGS[Math.floor(i / WORKS.length) % SETTINGS.length];
     if (work === undefined) continue;
-    const { name, args, base, service, left } = work;
+    const { name, args, base, left } = work;
     const output = at(`${name}-${i}`);
     copy(at(base), output);
     const most = expected.get(name)?.ms ?? 0;
     // Every second run is killed at a random moment, the others after their first page.
     const isLanding = !['vacuum', 'export'].includes(name) && Math.floor(i / WORKS.length) % 2 === 1;
     const begun = performance.now();
-    const killed = lotlake(args(output), service(), output);
+    const killed = lotlake(args(output), world, output);
     while (isLanding && killed.child.exitCode === null && landedIn(output).size === 0) await wait(2);
     await wait(Math.random() * (isLanding ? most / 3 : most));
     killed.child.kill('SIGKILL');
     const ms = performance.now() - begun;
     const { signal } = await killed.ended;
     const landed = landedIn(output);
-    const since = service().requests.length;
+    const since = world.requests.length;
     const round = `${name}, killed after ${Math.round(ms)} ms (${signal}), then with ${JSON.stringify(env)}, ${landed.size} pages landed`;
-    const again = await lotlake(args(output), service(), output, env).ended;
+    const again = await lotlake(args(output), world, output, env).ended;
     // If the export was complete before it was killed, it blocks the second export.
     if (again.code !== 0) expect(again.err, round).toContain('EXPORT_EXISTS');
     expect(
-      askedSince(service(), since).filter((page) => landed.has(page)),
+      askedSince(world, since).filter((page) => landed.has(page)),
       round,
     ).toEqual([]);
     expect(await left(output), round).toEqual(expected.get(name)?.left);
