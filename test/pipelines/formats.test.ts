@@ -70,7 +70,7 @@ it('a pass of another format is named, and no rebuild does without it in silence
   await expect(stage.run(rebuild)).rejects.toMatchObject({
     code: 'LAND_FAILED',
     message: expect.stringContaining(
-      `has format ${SCHEMA_VERSION - 1}, and this lotlake reads format ${SCHEMA_VERSION}`,
+      `has an earlier format, and this lotlake reads format ${SCHEMA_VERSION} alone`,
     ),
   });
   back();

@@ -78,13 +78,15 @@ function withoutEchoes(files: readonly Problem[], others: readonly Problem[]): P
 }
 
 function manifestProblem(folder: string, error: LotlakeError): Problem {
-  const torn = tornManifest(join(folder, 'manifest.json'));
+  const path = join(folder, 'manifest.json');
+  const torn = tornManifest(path);
   return {
     table: 'snapshot',
     file: 'manifest.json',
     check: 'readable',
     expected: 'a manifest that can be read',
-    found: torn ?? error.message,
+    // A cell of the listing is short, and the column beside it names the file.
+    found: torn ?? error.message.replace(`${path} `, ''),
     ...tornIf(torn !== undefined),
   };
 }

@@ -181,7 +181,10 @@ export function manifestFrom(content: unknown, path: string, hint = REBUILD): Ma
       outcome: 'usage',
       hint: 'nothing was changed; install that version of lotlake, or a later one',
     });
-  if (format < SCHEMA_VERSION) throw new LotlakeError('LAKE_MANIFEST', other, { hint });
+  if (format < SCHEMA_VERSION)
+    throw new LotlakeError('LAKE_MANIFEST', other, {
+      hint: `${hint}; a landing of an earlier format cannot be read either: then name another --output, and run lotlake run nightly`,
+    });
   const parsed = manifestSchema.safeParse(content);
   if (parsed.success) return parsed.data;
   const reason = z.prettifyError(parsed.error);

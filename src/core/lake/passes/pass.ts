@@ -218,14 +218,19 @@ function readRecord(folder: string): PassRecord {
   }
   const parsed = passSchema.safeParse(content);
   if (parsed.success) return parsed.data;
-  const { format = 3 } = z.object({ format: z.int() }).safeParse(content).data ?? {};
-  const problem =
-    format === SCHEMA_VERSION
-      ? `is not valid: ${z.prettifyError(parsed.error)}`
-      : `has format ${format}, and this lotlake reads format ${SCHEMA_VERSION} alone`;
-  throw new LotlakeError('LAND_FAILED', `${path} ${problem}`, {
-    hint: 'move the folder of this pass away and run again',
-  });
+  // Earlier formats had no such member.
+  const { format } = z.object({ format: z.int().optional() }).catch({}).parse(content);
+  if (format === SCHEMA_VERSION)
+    throw new LotlakeError('LAND_FAILED', `${path} is not valid: ${z.prettifyError(parsed.error)}`, {
+      hint: 'move the folder of this pass away and run again',
+    });
+  throw new LotlakeError(
+    'LAND_FAILED',
+    `${path} has ${format === undefined ? 'an earlier format' : `format ${format}`}, and this lotlake reads format ${SCHEMA_VERSION} alone`,
+    {
+      hint: 'nothing was changed; name another --output, or move the folder of this pass away and run again',
+    },
+  );
 }
 
 function writeRecord(folder: string, record: PassRecord): void {
