@@ -234,6 +234,11 @@ describe('observers', () => {
     expect(got).toMatchObject([
       { url: '/hook', body: { text: expect.stringMatching(/is stale: no nightly has published/) } },
     ]);
+    const without = effectsIn(folder.path, { LOTLAKE_OUTPUT: join(folder.path, 'empty') });
+    await expect(runCommand(without.effects, ...status, '--notify')).rejects.toMatchObject({
+      code: 'LAKE_STALE',
+    });
+    expect(without.err()).toContain('no webhook is set');
     await runCommand(asked.effects, 'doctor', '--offline', '--notify').catch(() => undefined);
     expect(got[1]).toMatchObject({ body: { text: expect.stringMatching(/^lotlake doctor: a test/) } });
     answers = [404];

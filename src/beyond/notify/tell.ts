@@ -5,7 +5,11 @@ import { withoutMarkup } from './webhook.js';
 
 /** Posts a text to the webhook of the settings. Throws ConfigError if none is set, or if it does not take the text. */
 export async function tell({ notify }: Config, text: string, signal: AbortSignal): Promise<void> {
-  if (notify.url === undefined) throw new ConfigError('no webhook is set', 'set LOTLAKE_NOTIFY_URL');
+  if (notify.url === undefined)
+    throw new ConfigError(
+      'no webhook is set (notify.url, LOTLAKE_NOTIFY_URL)',
+      'set it, or leave --notify out',
+    );
   try {
     await post(notify.url, { text: withoutMarkup(text) }, signal);
   } catch (error) {

@@ -44,8 +44,9 @@ export const status = command({
     assertUnbroken(layoutOf(config.output));
     const error = problemOf(report, failOnAlarm === true);
     if (error === undefined) return;
-    if (notify === true && config.notify.url !== undefined) {
+    if (notify === true) {
       const { tell } = await import('../../beyond/notify/tell.js');
+      // The webhook is one way to tell; the exit code is the other.
       await tell(config, `${error.message}\n${error.hint}`, effects.signal).catch((failed: unknown) =>
         effects.err(`warning    ${messageOf(failed)}\n`),
       );
@@ -143,7 +144,7 @@ function problemOf(report: Report, failsOnAlarm: boolean): LotlakeError | undefi
       { outcome: 'held', hint: 'lotlake runs says what became of the runs since' },
     );
   if (!isAlarmed) return undefined;
-  const isDamaged = alarms.some(({ subject }) => subject === 'files');
+  const isDamaged = alarms.some(({ metric }) => metric === 'damaged_files');
   return new LotlakeError('LAKE_ALARM', listed, {
     outcome: 'held',
     hint: isDamaged
