@@ -1,17 +1,23 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { count, counted, NONE, printable, words } from '../../base/config/printable.js';
-import type { Row } from '../../base/duck/session.js';
+import { type Row, rows } from '../../base/duck/session.js';
 import { enumerations } from '../../core/service/contract/enumerations.js';
 import { day, instant, label, list, money, pageOfLot, percent, source, titled } from '../page/format.js';
 import { grid } from '../page/grid.js';
 import { type Html, html } from '../page/html.js';
 import { factsOf, section } from '../page/section.js';
-import { ask } from '../query/ask.js';
+import { readSql } from '../query/ask.js';
 import { doubtsOf } from '../query/doubts.js';
 import { FACTORS, type Value, valuesOf } from '../query/valuation.js';
 import { amountsOf, carMap, readingsOf } from './car-charts.js';
 import { type Page, rowsLink } from './page-frame.js';
 import type { Shown } from './shown.js';
+
+/** Asks query files about one car. Its id is a literal, since DuckDB plans a statement with parameters twice. */
+const askAbout =
+  (connection: DuckDBConnection, id: number) =>
+  (query: string): Promise<Row[]> =>
+    rows(connection, readSql(query).replaceAll('$vehicle_id', String(id)));
 
 /** The page of a car; undefined if the lake has none of this id. What takes longer follows its head. */
 export async function carPage(
@@ -19,7 +25,7 @@ export async function carPage(
   id: number,
   pictures: boolean,
 ): Promise<Page | undefined> {
-  const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
+  const about = askAbout(connection, id);
   const [vehicle] = await about('cli/vehicle');
   if (vehicle === undefined) return archivedCar(connection, id);
   const groups = await about('explore/lot_currencies');
@@ -45,7 +51,7 @@ ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicl
 
 /** The page of a car that only the archive feed and sales name; undefined if nothing does. */
 async function archivedCar(connection: DuckDBConnection, id: number): Promise<Page | undefined> {
-  const timeline = await ask(connection, 'explore/timeline', { vehicle_id: id });
+  const timeline = await askAbout(connection, id)('explore/timeline');
   if (timeline.length === 0) return undefined;
   return {
     title: `Car ${id}`,
@@ -132,7 +138,7 @@ function atSource(lot: Row, text: string): Html {
 }
 
 async function* restOf(connection: DuckDBConnection, id: number, pictures: boolean): AsyncGenerator<Html> {
-  const about = (query: string): Promise<Row[]> => ask(connection, query, { vehicle_id: id });
+  const about = askAbout(connection, id);
   const estimates = await about('explore/estimates');
   const [value] = await valuesOf(connection, estimates.slice(0, 1));
   yield valuePart(id, value, estimates);
