@@ -241,7 +241,15 @@ async function jobOf(run: Run, session: Session, client: () => Client): Promise<
   settlePasses(layout, base);
   removeLeftLookups(layout);
   return {
-    ...run,
+    pipeline,
+    runId: run.runId,
+    sequence: run.sequence,
+    layout,
+    clock,
+    signal: run.signal,
+    recorder,
+    work: run.work,
+    target: run.target,
     config: options.config,
     beside: options.beside,
     reporter,
@@ -296,13 +304,10 @@ function clientOf({ options, recorder, clock }: Run, job: Job): Client {
     },
     onRetry: (error, attempt, wait) => {
       recorder.retried();
-      // Only the first of a row says how long that goes on.
-      const until =
-        attempt > 1
-          ? ''
-          : `; it is asked for up to ${Math.round(config.retryBudget / 60)} minutes (retryBudget), and lotlake doctor says what is wrong now`;
+      // The first of a row says how long that goes on.
+      const until = attempt > 1 ? '' : `; asks again for up to ${config.retryBudget} s (retryBudget)`;
       reporter.warn(
-        `attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s${until}: ${error.message}`,
+        `attempt ${attempt} failed, next in ${(wait / 1000).toFixed(1)} s: ${error.message}${until}`,
       );
     },
   });

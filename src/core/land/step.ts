@@ -89,7 +89,7 @@ function createSink(
   };
 }
 
-/** Where pages go; landing implements it. */
+/** Where the pages of a list go. */
 export interface PageSink<P extends PageFacts> {
   /** Pages that an earlier start of the same pass has landed. */
   readonly landed: readonly P[];
