@@ -38,3 +38,8 @@ create temporary function page_of_lot(domain_id bigint, lot string, external_id 
     when domain_id = 3 and lot rlike '^[0-9]+$' then concat('https://www.copart.com/lot/', lot)
     when domain_id = 12 and lot rlike '^[0-9]+$' then concat('https://fem.encar.com/cars/detail/', lot)
 end;
+
+create temporary function second_of(moment timestamp) returns bigint return cast(datediff(cast(moment as date), date '1970-01-01') as bigint) * 86400
+    + extract(hour from moment) * 3600
+    + extract(minute from moment) * 60
+    + cast(extract(second from moment) as bigint);

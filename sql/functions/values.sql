@@ -49,3 +49,9 @@ create macro if not exists page_of_lot(domain_id, lot, external_id) as case
     when domain_id = 3 and regexp_full_match(lot, '\d+') then 'https://www.copart.com/lot/' || lot
     when domain_id = 12 and regexp_full_match(lot, '\d+') then 'https://fem.encar.com/cars/detail/' || lot
 end;
+
+-- Whole seconds since 1970, spelled so that DuckDB and Spark count alike.
+create macro if not exists second_of(moment) as cast(cast(moment as date) - date '1970-01-01' as bigint) * 86400
+    + extract(hour from moment) * 3600
+    + extract(minute from moment) * 60
+    + cast(extract(second from moment) as bigint);

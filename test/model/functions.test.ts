@@ -41,6 +41,8 @@ it.each([
   ["day_of('2026-09-30 23:30:00Z')::varchar", '2026-09-30'],
   ['day_of(null)', null],
   ["month_of(timestamptz '2026-09-30 23:30:00Z')::varchar", '2026-09-01'],
+  ["second_of(timestamptz '2026-09-30 23:30:07Z')", 1_790_811_007],
+  ['second_of(null::timestamptz)', null],
   ["page_of_lot(3, '12345', null)", 'https://www.copart.com/lot/12345'],
   ["page_of_lot(1, '12345', '67~US')", 'https://www.iaai.com/VehicleDetail/67~US'],
   ["page_of_lot(12, '345', 'x')", 'https://fem.encar.com/cars/detail/345'],

@@ -93,6 +93,7 @@ const LEVELS = [
   'lot_generations',
   'groups_above',
   'level_groups',
+  'price_medians',
   'prices_by_value',
   'level_effects',
   'price_levels',

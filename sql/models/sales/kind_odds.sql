@@ -1,0 +1,145 @@
+with offers as (
+    select lot_id, next_attempt as attempt, 0 as offered, 0 as sold from auction_lots where next_attempt is not null
+    union all
+    select lot_id, attempt, 1, case when outcome = 'sold' then 1 else 0 end
+    from sales
+    where is_observed and outcome in ('sold', 'not_sold', 'on_approval')
+),
+kinds as (
+    -- a lot without a manufacturer counts as one of a manufacturer 'unknown'
+    select
+        domain_id,
+        case when attempt = 1 then 'first' else 'later' end as turn,
+        seller_group,
+        title_brand,
+        has_reserve,
+        coalesce(cast(manufacturer_id as string), 'unknown') as manufacturer,
+        cast(sum(offered) as double) as offered,
+        cast(sum(sold) as double) as sold
+    from offers
+    inner join auction_lots using (lot_id)
+    group by all
+),
+groups as (
+    -- the group of a kind at each level; each level adds a trait to the one above, and a kind is its group at level 5
+    select
+        *,
+        sum(offered) over level_0 as offered_0,
+        sum(sold) over level_0 as sold_0,
+        sum(offered) over level_1 as offered_1,
+        sum(sold) over level_1 as sold_1,
+        count(*) over level_1 as kinds_1,
+        sum(offered) over level_2 as offered_2,
+        sum(sold) over level_2 as sold_2,
+        count(*) over level_2 as kinds_2,
+        sum(offered) over level_3 as offered_3,
+        sum(sold) over level_3 as sold_3,
+        count(*) over level_3 as kinds_3,
+        sum(offered) over level_4 as offered_4,
+        sum(sold) over level_4 as sold_4,
+        count(*) over level_4 as kinds_4
+    from kinds
+    window
+        level_0 as (partition by domain_id),
+        level_1 as (partition by domain_id, turn),
+        level_2 as (partition by domain_id, turn, seller_group),
+        level_3 as (partition by domain_id, turn, seller_group, title_brand),
+        level_4 as (partition by domain_id, turn, seller_group, title_brand, has_reserve)
+),
+levels as (
+    select 1 as level, offered_1 as offered, sold_1 as sold, kinds_1 as kinds, offered_0 as above, sold_0 / offered_0 as share_above
+    from groups
+    where offered_0 > 1
+    union all
+    select 2, offered_2, sold_2, kinds_2, offered_1, sold_1 / offered_1 from groups where offered_1 > 1
+    union all
+    select 3, offered_3, sold_3, kinds_3, offered_2, sold_2 / offered_2 from groups where offered_2 > 1
+    union all
+    select 4, offered_4, sold_4, kinds_4, offered_3, sold_3 / offered_3 from groups where offered_3 > 1
+    union all
+    select 5, offered, sold, 1, offered_4, sold_4 / offered_4 from groups where offered_4 > 1
+),
+compared as (
+    -- how far the sold lots of a group are from the share of the group above, and the variance that chance gives them; each
+    -- kind has an equal part of its group, so that a group counts once
+    select
+        level,
+        offered,
+        1 / kinds as part,
+        sold - offered * share_above as difference,
+        offered * share_above * (1 - share_above) * (above - offered) / (above - 1) as variance
+    from levels
+    where offered > 0
+),
+correlations as (
+    -- more difference than chance gives: the correlation of two attempts of a group, by the method of moments
+    select
+        level,
+        least(
+            greatest(
+                coalesce(sum(part * (difference * difference - variance)) / nullif(sum(part * (offered - 1) * variance), 0), 0),
+                0
+            ),
+            0.99
+        ) as correlation
+    from compared
+    group by level
+),
+correlation_of_levels as (
+    select
+        coalesce(max(case when level = 1 then correlation end), 0) as r_1,
+        coalesce(max(case when level = 2 then correlation end), 0) as r_2,
+        coalesce(max(case when level = 3 then correlation end), 0) as r_3,
+        coalesce(max(case when level = 4 then correlation end), 0) as r_4,
+        coalesce(max(case when level = 5 then correlation end), 0) as r_5
+    from correlations
+),
+pooled as (
+    -- From level to level, a group's own attempts have a weight in its estimate, and the rest is the estimate of the group
+    -- above. The spread is the variance of the estimate.
+    select
+        domain_id,
+        turn,
+        seller_group,
+        title_brand,
+        has_reserve,
+        manufacturer,
+        offered_0 as source_attempts,
+        offered as like_attempts,
+        sold as like_sold,
+        (sold_0 + 0.5) / (offered_0 + 1) as estimate_0,
+        1 / (offered_0 + 2) as spread_0,
+        offered_1 * r_1 / (1 + (offered_1 - 1) * r_1) as weight_1,
+        weight_1 * coalesce(sold_1 / nullif(offered_1, 0), 0) + (1 - weight_1) * estimate_0 as estimate_1,
+        r_1 / (1 + offered_1 * r_1) + (1 - weight_1) * (1 - weight_1) * spread_0 as spread_1,
+        offered_2 * r_2 / (1 + (offered_2 - 1) * r_2) as weight_2,
+        weight_2 * coalesce(sold_2 / nullif(offered_2, 0), 0) + (1 - weight_2) * estimate_1 as estimate_2,
+        r_2 / (1 + offered_2 * r_2) + (1 - weight_2) * (1 - weight_2) * spread_1 as spread_2,
+        offered_3 * r_3 / (1 + (offered_3 - 1) * r_3) as weight_3,
+        weight_3 * coalesce(sold_3 / nullif(offered_3, 0), 0) + (1 - weight_3) * estimate_2 as estimate_3,
+        r_3 / (1 + offered_3 * r_3) + (1 - weight_3) * (1 - weight_3) * spread_2 as spread_3,
+        offered_4 * r_4 / (1 + (offered_4 - 1) * r_4) as weight_4,
+        weight_4 * coalesce(sold_4 / nullif(offered_4, 0), 0) + (1 - weight_4) * estimate_3 as estimate_4,
+        r_4 / (1 + offered_4 * r_4) + (1 - weight_4) * (1 - weight_4) * spread_3 as spread_4,
+        offered * r_5 / (1 + (offered - 1) * r_5) as weight_5,
+        weight_5 * coalesce(sold / nullif(offered, 0), 0) + (1 - weight_5) * estimate_4 as estimate_5,
+        r_5 / (1 + offered * r_5) + (1 - weight_5) * (1 - weight_5) * spread_4 as spread_5
+    from groups
+    cross join correlation_of_levels
+)
+-- a 95 % interval on the logit scale
+select
+    domain_id,
+    turn,
+    seller_group,
+    title_brand,
+    has_reserve,
+    manufacturer,
+    source_attempts,
+    like_attempts,
+    like_sold,
+    1 - weight_5 as pooled_share,
+    estimate_5 as probability,
+    ln(estimate_5 / (1 - estimate_5)) as logit,
+    1.959963984540054 * sqrt(spread_5 / (estimate_5 * (1 - estimate_5))) as reach
+from pooled
