@@ -75,24 +75,18 @@ describe('models on Spark', () => {
     expect(script).toContain(`insert overwrite directory 'file:/marts/sold' using parquet`);
   });
 
-  it('keep the rows of a step that several models read', async () => {
+  it('write what other models read alone into a folder that readers skip', async () => {
     const step: Model = { ...sold, name: 'offers', exists: 'none' };
-    const reader = (name: string) => ({
-      ...sold,
-      name,
-      sql: 'select lot_id from offers',
-      references: ['offers'],
-    });
-    const models = [step, reader('a'), reader('b')];
-    const submit = answering('', '', `${ROW}{"rows":7}`, `${ROW}{"rows":7}`);
+    const reader = { ...sold, name: 'a', sql: 'select lot_id from offers', references: ['offers'] };
+    const submit = answering('', '', `${ROW}{"rows":7}`);
     const results = await runSparkModels(
-      { tables: [lots], models, tests: [], target: 'file:/marts' },
+      { tables: [lots], models: [step, reader], tests: [], target: 'file:/marts' },
       { submit },
     );
-    expect(results.models.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(results.models.map(({ name }) => name)).toEqual(['a']);
     const script = readFileSync(join(folder.path, 'script.sql'), 'utf8');
-    expect(script).toContain('cache lazy table "offers"');
-    expect(script).not.toContain('file:/marts/offers');
+    expect(script).toContain(`insert overwrite directory 'file:/marts/_steps/offers'`);
+    expect(script).toContain(`create temporary view "offers"`);
   });
 
   it.each([

@@ -46,6 +46,8 @@ describe('a script on Spark', () => {
       `${begin}; ${step}
        echo '26/11/23 06:24:13 WARN NativeCodeLoader: Unable to load' >&2
        echo 'Time taken: 0.2 seconds' >&2
+       echo '26/11/28 21:16:11 ERROR SparkSQLDriver: Failed in [' >&2
+       printf 'insert overwrite directory\\nselect 1\\nfrom a\\nwhere b\\n]\\n' >&2
        echo '[DIVIDE_BY_ZERO] Division by zero.' >&2
        printf '\\tat org.apache.spark.sql(x.scala:1)\\n' >&2
        exit 1`,

@@ -130,9 +130,13 @@ const NOISE = /^\s+at |^\s*$| (WARN|INFO) |^WARNING: |^[\w.]+(Exception|Error): 
 /** Collects the lines of stderr since the last statement ended. */
 function listenTo(stderr: Readable): readonly string[] {
   const lines: string[] = [];
+  let isStatement = false;
   createInterface({ input: stderr }).on('line', (line) => {
+    // Before its message, Spark prints the statement that failed, which hides it.
+    isStatement ||= line.includes(' Failed in [');
     if (line.startsWith('Time taken: ')) lines.length = 0;
-    else if (lines.length < MOST_LINES && !NOISE.test(line)) lines.push(line);
+    else if (!isStatement && lines.length < MOST_LINES && !NOISE.test(line)) lines.push(line);
+    if (line.endsWith(']')) isStatement = false;
   });
   return lines;
 }

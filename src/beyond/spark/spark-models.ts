@@ -4,7 +4,7 @@ import { identifier } from '../../base/duck/session.js';
 import type { TestFailures } from '../../core/job/beside.js';
 import type { Column } from '../../core/lake/schema.js';
 import type { Model } from '../../core/model/model-files.js';
-import { type ModelNode, type ModelResult, sharedSteps } from '../../core/model/run-models.js';
+import type { ModelNode, ModelResult } from '../../core/model/run-models.js';
 import { SETTINGS } from '../../core/model/sql-tree.js';
 import { failuresOf, type PlannedTest } from '../../core/model/test-sql.js';
 import { runSpark, type SparkOptions, type SparkResult } from './run-spark.js';
@@ -44,7 +44,7 @@ export interface ModelResults {
 const functionsOf = (name: 'names' | 'values' | 'enough'): string =>
   packageFile(`sql/functions/${name}.spark.sql`);
 
-/** Whether a model becomes files; the others are views of the run alone. */
+/** Whether a model is a mart; the others are steps of the run. */
 const isWritten = ({ exists }: Model): boolean => exists !== 'none';
 
 const stepOf = (model: string): string => `model ${model}`;
@@ -79,13 +79,12 @@ export async function runSparkModels(
   options: SparkOptions,
 ): Promise<ModelResults> {
   const ofSettings = tables.some(({ name }) => name === SETTINGS) ? [functionsOf('enough')] : [];
-  const shared = sharedSteps(models);
   const steps = [
     {
       name: 'the tables of the snapshot',
       statements: [functionsOf('names'), functionsOf('values'), ...tables.map(viewOn), ...ofSettings],
     },
-    ...models.map((model) => write(model, target, shared.has(model.name))),
+    ...models.map((model) => write(model, target)),
     ...tests.map((planned) => ({ name: nameOf(planned), query: failuresOf(planned) })),
   ];
   const answers = new Map((await runSpark(steps, options)).map((answer) => [answer.name, answer]));
@@ -138,27 +137,26 @@ function parquetView(name: string, options: Readonly<Record<string, string>>, sc
   return `create temporary view ${identifier(name)} ${schema} using parquet options (${list.join(', ')})`;
 }
 
+/** The folder of what only other models read, which readers of Parquet skip. */
+const STEPS = '_steps';
+
 /**
- * The step that writes a model into its folder, sorted by its key, and makes a view on it, or the view alone. Spark keeps
- * the rows of a view that several models read.
+ * The step that writes a model into its folder and makes a view on it. What other models read alone is written, too: Spark
+ * analyses a view anew wherever it is read, and a chain of steps would take it longer and longer.
  */
-function write(model: Model, target: string, isShared: boolean): SparkStep {
+function write(model: Model, target: string): SparkStep {
   const { name, sql, key } = model;
-  if (!isWritten(model)) {
-    const view = `create temporary view ${identifier(name)} as\n${sql}`;
-    const keep = isShared ? [`cache lazy table ${identifier(name)}`] : [];
-    return { name: stepOf(name), statements: [view, ...keep] };
-  }
-  const path = `${target}/${name}`;
+  const path = isWritten(model) ? `${target}/${name}` : `${target}/${STEPS}/${name}`;
   const order = key.map((column) => `${identifier(column)} nulls last`).join(', ');
+  const select = isWritten(model) ? `select * from (\n${sql}\n) order by ${order}` : sql;
   return {
     name: stepOf(name),
     statements: [
-      `insert overwrite directory ${sparkLiteral(path)} using parquet select * from (\n${sql}\n) order by ${order}`,
+      `insert overwrite directory ${sparkLiteral(path)} using parquet ${select}`,
       parquetView(name, { path: patternOf(path) }),
       ...(name === SETTINGS ? [functionsOf('enough')] : []),
     ],
-    query: `select count(*) as rows from ${identifier(name)}`,
+    ...(isWritten(model) && { query: `select count(*) as rows from ${identifier(name)}` }),
   };
 }
 
