@@ -103,7 +103,8 @@ describe.skipIf(!has('systemd-analyze', '--version'))('the units of systemd', ()
       await works(setting(unit, 'ExecStart'));
       if (name === 'lotlake') await works(setting(unit, 'ExecStartPost'));
     }
-    expect(await works('lotlake status --max-age 26h')).toMatch(/1 published, 1 /);
+    // The feed of the sandbox moves with the clock, so that the second run may find something new.
+    expect(await works('lotlake status --max-age 26h')).toMatch(/1 published, 1 |2 published/);
   });
 
   it('mail what became of a unit', async () => {
