@@ -1,4 +1,5 @@
 import { LotlakeError } from '../base/config/lotlake-error.js';
+import type { Uneven } from './data/uneven.js';
 import { archivedLotRecord } from './record/lot.js';
 import { type StatisticRecord, statisticRecords } from './record/statistics.js';
 import { vehicleJson } from './record/vehicle.js';
@@ -44,6 +45,8 @@ export interface WorldOptions {
   readonly clock?: Date;
   /** Default plain. */
   readonly law?: Law;
+  /** Default none. */
+  readonly uneven?: Uneven;
 }
 
 /** The market at one moment. Everything in it is computed on demand. */
@@ -72,10 +75,10 @@ export interface World extends Moment {
 
 /** Makes a world. Throws SandboxError for a seed, a size or a clock that is not possible. */
 export function createWorld(options: WorldOptions = {}): World {
-  const { seed = 1, vehicles = 1_000, clock = DEFAULT_CLOCK, law = 'plain' } = options;
+  const { seed = 1, vehicles = 1_000, clock = DEFAULT_CLOCK, law = 'plain', uneven = {} } = options;
   if (!Number.isSafeInteger(seed)) throw new SandboxError(`seed must be an integer, not ${seed}`);
   if (!(vehicles >= 1 && vehicles <= 4_000_000)) throw new SandboxError(`vehicles must be 1 to 4,000,000`);
-  return worldAt(population(seed, vehicles, law), clock);
+  return worldAt(population(seed, vehicles, law, uneven), clock);
 }
 
 /** Computes a value once for each world, when it is first needed. A world at another clock is another world. */

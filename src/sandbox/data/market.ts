@@ -1,4 +1,4 @@
-import { DAY, type Instant } from '../world/instants.js';
+import { DAY, type Instant, MONTH } from '../world/instants.js';
 import { byWeight } from '../world/random.js';
 import document from './market.json' with { type: 'json' };
 import { type RichFacts, richFactor } from './rich-law.js';
@@ -30,6 +30,9 @@ export const titleDraw = byWeight(titles, ({ weight }) => weight);
 /** Factor of the title on the price; a lot without a title counts as clean. */
 const titleFactors: ReadonlyMap<number, number> = new Map(titles.map((t) => [t.id, t.factor]));
 
+/** The factor of a title on the price. */
+export const titleFactorOf = (title: number | null): number => titleFactors.get(title ?? 0) ?? 1;
+
 /**
  * The planted market: the only place where prices come from. A sold attempt's price is
  *
@@ -59,10 +62,12 @@ export interface PriceFacts {
   readonly accident: boolean;
   /** What the rich law asks beside; missing in a world of the plain law. */
   readonly rich?: RichFacts;
+  /** Missing in a world whose level moves by trend and season alone. */
+  readonly level?: (at: Instant) => number;
 }
 
 /** Years since the first of January of the model year, at least 0. */
-const ageAt = (year: number, at: Instant): number =>
+export const ageAt = (year: number, at: Instant): number =>
   Math.max(0, (at - Date.UTC(year, 0, 1)) / (365.25 * DAY));
 
 /** Factor of age and mileage at an instant, 0 to about 1.3. */
@@ -75,7 +80,7 @@ export function wearFactor(year: number, km: number, at: Instant): number {
 
 /** Trend and season of the market at an instant. */
 export function marketFactor(at: Instant): number {
-  const months = (at - market.trendOrigin) / (30.4375 * DAY);
+  const months = (at - market.trendOrigin) / MONTH;
   const month = new Date(at).getUTCMonth();
   return (1 + market.trendPerMonth) ** months * (market.season[month] ?? 1);
 }
@@ -83,9 +88,8 @@ export function marketFactor(at: Instant): number {
 /** Factor of damage, title, claims and accident, 0 to 1. */
 function discountFactor(facts: PriceFacts): number {
   const damage = facts.damage === null ? 1 : (damageFactors.get(facts.damage) ?? 1);
-  const title = facts.title === null ? 1 : (titleFactors.get(facts.title) ?? 1);
   const accident = facts.accident ? market.accidentFactor : 1;
-  return damage * title * market.claimFactor ** facts.claims * accident;
+  return damage * titleFactorOf(facts.title) * market.claimFactor ** facts.claims * accident;
 }
 
 /** The median price of a lot that is sold at an instant, USD. */
@@ -95,6 +99,7 @@ export const expectedPrice = (facts: PriceFacts, at: Instant): number =>
   discountFactor(facts) *
   (market.levels.get(facts.domain) ?? 1) *
   marketFactor(at) *
+  (facts.level?.(at) ?? 1) *
   (facts.rich === undefined ? 1 : richFactor(facts.rich, stateAt(facts, at), market));
 
 /** What the rich law knows of a lot at an instant. */

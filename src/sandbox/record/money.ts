@@ -77,10 +77,12 @@ function announced({ car, life, state, facts }: Offer<AuctionFacts>, bidStamp: t
 function held({ life, state, facts }: Offer<AuctionFacts>, bidStamp: typeof micros) {
   const last = state.done.at(-1);
   if (last === undefined) return undefined;
-  const bid = facts.unpriced ? null : (facts.attempts[state.done.length - 1]?.bid ?? null);
-  const showsFinal = last.sold || life.index % 2 === 0;
+  const result = facts.attempts[state.done.length - 1];
+  const isSold = result?.isSold === true;
+  const bid = facts.unpriced ? null : (result?.bid ?? null);
+  const showsFinal = isSold || life.index % 2 === 0;
   return {
-    status: last.sold ? SOLD : statusAmong(MISSED, life),
+    status: isSold ? SOLD : statusAmong(MISSED, life),
     sale_date: micros(last.saleAt),
     sale_date_updated_at: micros(last.knownAt),
     bid: facts.timed ? null : bid,
@@ -96,7 +98,7 @@ export function pricesOf({ life, state, facts }: Offer<AuctionFacts>) {
   const last = state.done.length - 1;
   const entries = state.done.map((attempt, place) => {
     // A lot that is offered again was not sold before.
-    const sold = attempt.sold && place === last && state.next === null;
+    const sold = facts.attempts[place]?.isSold === true && place === last && state.next === null;
     return {
       id: priceId(life, place),
       lot_id: lotId(life),

@@ -43,11 +43,11 @@ function salesOf(world: Moment, life: Life) {
   const lots = allLots(world, life).filter((lot) => lot.domain !== 12 && lot.start <= world.now);
   return lots.flatMap((lot) => {
     const { done, next } = stateOf(lot, world.now);
-    if (done.at(-1)?.sold !== true || next !== null) return [];
+    if (next !== null) return [];
     const car = carOf(world, life);
     const facts = auctionFacts(world, car, lot);
-    const bid = facts.attempts[done.length - 1]?.bid;
-    return facts.unpriced || bid === undefined ? [] : [{ car, domain: lot.domain, bid }];
+    const result = facts.attempts[done.length - 1];
+    return facts.unpriced || result?.isSold !== true ? [] : [{ car, domain: lot.domain, bid: result.bid }];
   });
 }
 

@@ -1,14 +1,17 @@
 import {
+  ageAt,
   damageDraw,
   expectedPrice,
   market,
   type PriceFacts,
   RESTORED,
   titleDraw,
+  titleFactorOf,
   titles,
 } from '../data/market.js';
 import places from '../data/places.json' with { type: 'json' };
 import { noiseWidth } from '../data/rich-law.js';
+import { buyNowChance, buyNowRatio, levelAt, noiseAt, oddsOf } from '../data/uneven.js';
 import { conditions, named } from '../data/wording.js';
 import wording from '../data/wording.json' with { type: 'json' };
 import type { Car } from './car.js';
@@ -42,7 +45,12 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
   const secondDamage = chance(rng, 0.45) ? pick(rng, damageDraw) : null;
   const place = pick(rng, canadian ? places.canadian : places.american);
   const rich = world.law === 'rich' ? { rich: richFacts(car, place) } : {};
-  const price = { ...soundPrice(car, lot), damage: damage?.id ?? null, title: title?.id ?? null, ...rich };
+  const price = {
+    ...soundPrice(world, car, lot),
+    damage: damage?.id ?? null,
+    title: title?.id ?? null,
+    ...rich,
+  };
   const value = expectedPrice(price, lot.start);
   const facts = {
     price,
@@ -60,7 +68,7 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
     grade_iaai: gradeOf(rng, car, lot),
     note: noteOf(rng, car),
     tags: Array.from({ length: below(rng, 4) }, () => pick(rng, wording.tags)),
-    buyNow: chance(rng, 0.1) ? null : chance(rng, 0.75) ? 0 : step(value * market.buyNowMarkup),
+    buyNow: chance(rng, 0.1) ? null : chance(rng, 0.75) ? 0 : step(value * buyNowMarkup(world, lot)),
     // Whether the lot is sold without the service learning the price.
     unpriced: chance(rng, 0.16),
     timed: chance(rng, 0.03),
@@ -82,17 +90,76 @@ export function auctionFacts(world: Population, car: Car, lot: LotLife) {
       detailed: chance(rng, 0.1) && title?.id !== RESTORED,
     },
   };
-  const takesBuyNow = chance(stream(world.seed, lot.index, Salt.purchase + lot.place), market.buyNowShare);
-  // The bid of a sold auction is its hammer price or Buy Now price, otherwise the highest bid, below the value.
-  const attempts = lot.attempts.map(({ saleAt, sold }, at) => {
-    const { noise = 0, offered = 0 } = draws[at] ?? {};
-    const width = world.law === 'rich' ? noiseWidth(world.seed, lot.index, at) : 1;
-    const hammer = expectedPrice(price, saleAt) * Math.exp(market.noise * width * noise);
-    const isBoughtNow = takesBuyNow && sold && (facts.buyNow ?? 0) > 0;
-    const bid = isBoughtNow ? (facts.buyNow ?? 0) : step(sold ? hammer : hammer * offered);
-    return { bid, prebid: step(hammer * offered * 0.3), isBoughtNow };
-  });
-  return { ...facts, attempts };
+  return {
+    ...facts,
+    attempts: lot.attempts.map((_, at) => attemptOf(world, car, lot, { facts, draws, at })),
+  };
+}
+
+/** What the draws of a lot decide about one of its auctions. */
+interface Drawn {
+  readonly facts: {
+    readonly price: PriceFacts;
+    readonly buyNow: number | null;
+    readonly reserve: number | null;
+  };
+  readonly draws: readonly { readonly noise: number; readonly offered: number }[];
+  /** Place of the auction. */
+  readonly at: number;
+}
+
+/** The bid of a sold auction is its hammer price or Buy Now price, otherwise the highest bid, below the value. */
+function attemptOf(world: Population, car: Car, lot: LotLife, { facts, draws, at }: Drawn) {
+  const { price, buyNow } = facts;
+  const { saleAt = 0, luck = 1, odds = 0 } = lot.attempts[at] ?? {};
+  const { noise = 0, offered = 0 } = draws[at] ?? {};
+  const width = world.law === 'rich' ? noiseWidth(world.seed, lot.index, at) : 1;
+  const expected = expectedPrice(price, saleAt);
+  const spread = noiseAt(world.uneven, market.noise, expected, ageAt(price.year, saleAt));
+  const hammer = expected * Math.exp(spread * width * noise);
+  const isWanted = luck < chanceToSell(world, car, odds, facts);
+  const isBoughtNow = isWanted && (buyNow ?? 0) > 0 && takesBuyNow(world, lot);
+  const isSold = isBoughtNow || (isWanted && hammer >= expected * accepted(world, lot));
+  const highest = isWanted ? hammer : hammer * offered;
+  const bid = isBoughtNow ? (buyNow ?? 0) : step(highest);
+  return { bid, prebid: step(hammer * offered * 0.3), isSold, isBoughtNow };
+}
+
+/** A number from 0 to 1 for a use of a lot. */
+const drawnFor = ({ seed }: Population, { index, place }: LotLife, salt: number): number =>
+  hash(seed, index * 16 + place, salt) / 0x1_0000_0000;
+
+/** The multiple of its value at which a lot can be bought. */
+function buyNowMarkup(world: Population, lot: LotLife): number {
+  const { buyNow } = world.uneven;
+  return buyNow === undefined ? market.buyNowMarkup : buyNowRatio(buyNow, drawnFor(world, lot, Salt.ratio));
+}
+
+function takesBuyNow(world: Population, lot: LotLife): boolean {
+  const share =
+    world.uneven.buyNow === undefined ? market.buyNowShare : buyNowChance(buyNowMarkup(world, lot));
+  return chance(stream(world.seed, lot.index, Salt.purchase + lot.place), share);
+}
+
+/** The part of the expected price that the seller of a lot accepts at auction; 0 for any. */
+export function accepted(world: Population, lot: LotLife): number {
+  const { reserve } = world.uneven;
+  if (reserve === undefined) return 0;
+  const [least, most] = reserve;
+  return least + (most - least) * drawnFor(world, lot, Salt.accepts);
+}
+
+/** The chance that a buyer wants a lot at an auction. @param odds that by the plain law */
+function chanceToSell(world: Population, car: Car, odds: number, facts: Drawn['facts']): number {
+  const { odds: most } = world.uneven;
+  if (most === undefined) return odds;
+  const { title } = facts.price;
+  const logit =
+    Math.log(odds / (1 - odds)) +
+    oddsOf(most, 1, Math.round(100 * titleFactorOf(title))) +
+    oddsOf(most, 2, car.model.manufacturer.id) +
+    oddsOf(most, 3, facts.reserve === null ? 0 : 1);
+  return 1 / (1 + Math.exp(-logit));
 }
 
 const richFacts = ({ model, engine, wheels }: Car, { id }: Place) => ({
@@ -104,8 +171,14 @@ const richFacts = ({ model, engine, wheels }: Car, { id }: Place) => ({
 });
 
 /** What the price of a lot depends on if the car has no damage and no past. */
-function soundPrice({ model: { newPrice }, year, km }: Car, { domain }: LotLife): PriceFacts {
-  return { newPrice, year, km, domain, damage: null, title: null, claims: 0, accident: false };
+function soundPrice(
+  { seed, uneven }: Population,
+  { model: { newPrice }, year, km }: Car,
+  { domain }: LotLife,
+): PriceFacts {
+  const plain = { newPrice, year, km, domain, damage: null, title: null, claims: 0, accident: false };
+  const moves = uneven.break !== undefined || uneven.walk !== undefined;
+  return moves ? { ...plain, level: (at) => levelAt(uneven, seed, at) } : plain;
 }
 
 function odometerOf(rng: Rng, car: Car) {
@@ -165,7 +238,7 @@ export const WON_A_DOLLAR = 1_400;
 export function listingFacts(world: Population, car: Car, lot: LotLife, listedAt: number) {
   const rng = stream(world.seed, lot.index, Salt.lot + lot.place);
   const past = pastOf(world, car, listedAt);
-  const price = { ...soundPrice(car, lot), claims: past.claims.length, accident: past.accident };
+  const price = { ...soundPrice(world, car, lot), claims: past.claims.length, accident: past.accident };
   const noise = Math.exp(market.noise * normal(rng));
   const asked = Math.max(300, Math.round(expectedPrice(price, lot.start) * market.askingMarkup * noise));
   const draw = unit(rng);

@@ -4,6 +4,8 @@ export type Instant = number;
 const SECOND = 1_000;
 export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
+/** A twelfth of a year. */
+export const MONTH = 30.4375 * 86_400_000;
 export const DAY = 86_400_000;
 
 /** Date and time joined by `T`, to the second. */

@@ -10,7 +10,9 @@ interface Attempt {
   readonly resultAt: Instant;
   /** When a bid before the auction was seen, if one was. */
   readonly prebidAt: Instant | null;
-  readonly sold: boolean;
+  /** A number from 0 to 1, below which the chance to sell must be for a sale, and that chance by the plain law. */
+  readonly luck: number;
+  readonly odds: number;
 }
 
 /** Everything that happens to a lot and when, without its prices. */
@@ -73,7 +75,7 @@ function auctions(rng: Rng, frame: Frame): Attempt[] {
     const resultAt = wholeSecond(saleAt + (0.3 + 9 * unit(rng)) * HOUR);
     const prebid = saleAt - between(rng, 3, 40) * HOUR;
     const wantsPrebid = chance(rng, 0.3);
-    const sold = chance(rng, place === count - 1 ? SOLD : 0.12);
+    const [luck, odds] = [unit(rng), place === count - 1 ? SOLD : 0.12];
     const gap = gapDays(rng, count);
     const pause = chance(rng, 0.8) ? 0 : between(rng, 1, 20) * HOUR;
     if (saleAt < frame.start + HOUR || resultAt >= frame.end) break;
@@ -81,7 +83,8 @@ function auctions(rng: Rng, frame: Frame): Attempt[] {
       knownAt,
       saleAt,
       resultAt,
-      sold,
+      luck,
+      odds,
       prebidAt: wantsPrebid && prebid > knownAt ? prebid : null,
     });
     knownAt = resultAt + pause;

@@ -1,3 +1,4 @@
+import type { Uneven } from '../data/uneven.js';
 import { DAY, type Instant, wholeSecond } from './instants.js';
 import { hash, Salt } from './random.js';
 
@@ -9,6 +10,7 @@ export interface Population {
   /** Time between two births. */
   readonly interval: number;
   readonly law: Law;
+  readonly uneven: Uneven;
 }
 
 /**
@@ -39,10 +41,11 @@ const GOLDEN = 0.618_033_988_749_894_9;
 const FIRST_ID = 100_000;
 const ID_STEP = 3;
 
-export const population = (seed: number, vehicles: number, law: Law): Population => ({
+export const population = (seed: number, vehicles: number, law: Law, uneven: Uneven): Population => ({
   seed,
   vehicles,
   law,
+  uneven,
   interval: (MEAN_LIFE_DAYS * LEFT_BY_MERGES * DAY) / vehicles,
 });
 
