@@ -33,6 +33,7 @@ const LONG = {
   'test/pipelines/survivors.test.ts': 5,
   'test/pipelines/keyframes.test.ts': 4,
   'test/docs/as-typed.test.ts': 4,
+  'test/soak/planted-coverage.soak.ts': 3,
   'test/hostile/models/models.hostile.ts': 5,
   'test/notebooks/run.mjs': 4,
 };

@@ -50,6 +50,8 @@ judged as (
     left join price_doubts using (lot_id)
     where place = 1
         and price is not null
+        -- lots on offer are estimated for the auction
+        and (basis = 'backtest' or sold_by = 'auction')
         -- a price that is merely unlikely is judged, too: without it, intervals would seem to hold more than they do
         and coalesce(price_doubts.reason, 'left_out_by_fit') = 'left_out_by_fit'
 ),

@@ -215,7 +215,7 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value, 
     ['Half of such prices', between(value.low_50, value.high_50)],
     ['80% of such prices', between(value.low_80, value.high_80)],
     ['What such lots brought', isBidFor ? bidsOf(value, estimate, currency) : ''],
-    ['Buy Now', value.buy_now === null ? '' : money(value.buy_now, own)],
+    ['Buy Now', value.buy_now === null ? '' : `${money(value.buy_now, own)}${takenOf(value)}`],
     [
       value.market === 'asking' ? 'Asking price' : 'Price',
       value.price === null ? '' : money(value.price, own),
@@ -255,13 +255,17 @@ const SHORT: Readonly<Record<string, string>> = {
   has_keys: 'keys',
 };
 
-/** What of four such lots that are sold one, two and three go for at most at auction; with a Buy Now price the interval is no such answer. */
+/** How likely a Buy Now price is taken. */
+const takenOf = ({ buy_now_share: share }: Pick<Value, 'buy_now_share'>): string =>
+  share === null ? '' : `; of sold lots with such a one, ${percent(share)} went for it`;
+
+/** What of four such lots that are sold one, two and three go for at most at auction. */
 const bidsOf = (
-  { low_50, high_50, buy_now }: Pick<Value, 'low_50' | 'high_50' | 'buy_now'>,
+  { low_50, high_50 }: Pick<Value, 'low_50' | 'high_50'>,
   estimate: number | null,
   currency: string | null,
 ): string =>
-  low_50 === null || estimate === null || buy_now !== null
+  low_50 === null || estimate === null
     ? ''
     : `of those that are sold, 1 in 4 at most ${money(low_50, currency)}, half ${money(estimate, currency)}, 3 in 4 ${money(high_50, currency)}, without fees; many are not sold at such a bid`;
 

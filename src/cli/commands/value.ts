@@ -62,7 +62,7 @@ function estimateOf({ estimate, currency, market, odds, ...value }: Value): Line
   if (estimate === null) return [];
   const day = odds?.auction_on ? ` of ${printable(odds.auction_on)}` : '';
   const of = market === 'asking' ? 'of the asking price' : `at auction${day}`;
-  const prices = value.buy_now_share === null ? 'such prices' : 'final prices, by auction or Buy Now,';
+  const prices = market === 'asking' ? 'such prices' : 'such prices at auction';
   return [
     `estimate ${of}: ${count(estimate)} ${currency}`,
     value.low_80 !== null &&
@@ -106,7 +106,7 @@ function historyOf({ price, currency, buy_now, last_sale: sale, ...value }: Valu
   const share =
     value.buy_now_share === null
       ? ''
-      : `; ${percent(value.buy_now_share)} of the sold lots of its source that had one went for it`;
+      : `; of sold lots with such a one, ${percent(value.buy_now_share)} went for it`;
   const own = value.is_currency_known ? currency : '(its currency is not known)';
   return [
     sale !== null &&

@@ -41,7 +41,7 @@ function saleOf(i: number): PricedRow {
     count: all.length,
     segments: new Int32Array(),
     ...{ groups: new Int32Array(), times: new Float64Array() },
-    ...{ logBuyNow: Number.NaN, buyNowShare: 0 },
+    ...{ logBuyNow: Number.NaN, ahead: 0 },
   };
 }
 

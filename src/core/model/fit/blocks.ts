@@ -22,10 +22,10 @@ export interface PricedRow {
   readonly groups: Int32Array;
   /** What the effects of GROUPS are multiplied by. */
   readonly times: Float64Array;
-  /** Logarithm of the price that it can be bought for before its auction; NaN without one. */
+  /** Logarithm of the price that it can or could be bought for before its auction; NaN without one. */
   logBuyNow: number;
-  /** Share of sold lots with a Buy Now price that were sold for it. */
-  buyNowShare: number;
+  /** Months from the time of the run to its auction; NaN if it is not on offer. */
+  ahead: number;
 }
 
 /** Some lots of a market, row by row: a fit reads all columns of a row. */
@@ -44,7 +44,7 @@ export const ROWS = 2048;
 /** The columns of lots as SQL gives them, in this order: numbers, where NaN stands for none, and then codes. */
 export const NUMBERS = [
   ...['lot', 'log_price', 'age', 'mileage'],
-  ...['age_slope', 'mileage_slope', 'log_buy_now', 'buy_now_share'],
+  ...['age_slope', 'mileage_slope', 'log_buy_now', 'ahead'],
 ];
 const LINES = ['age', 'mileage'];
 export const CODES = [
@@ -54,9 +54,7 @@ export const CODES = [
 ];
 
 /** Places of the columns in a block, where age and mileage are the share of the way from their knot to the next one. */
-const [LOT, LOG_PRICE, FIRST_SHARE, AGE_SLOPE, MILEAGE_SLOPE, LOG_BUY_NOW, BUY_NOW_SHARE] = [
-  0, 1, 2, 4, 5, 6, 7,
-];
+const [LOT, LOG_PRICE, FIRST_SHARE, AGE_SLOPE, MILEAGE_SLOPE, LOG_BUY_NOW, AHEAD] = [0, 1, 2, 4, 5, 6, 7];
 const [LEAF, NOISE, MONTH, FIRST_LEVEL] = [0, 1, 2, 3];
 const FIRST_SEGMENT = FIRST_LEVEL + LEVEL_FACTORS.length;
 const FIRST_GROUP = FIRST_SEGMENT + SEGMENTS.length;
@@ -194,7 +192,7 @@ export function rowReader(factors: readonly Factor[]): ReadRow {
       times[kind] = numbers[number + column] ?? 0;
     }
     row.logBuyNow = numbers[number + LOG_BUY_NOW] ?? Number.NaN;
-    row.buyNowShare = numbers[number + BUY_NOW_SHARE] ?? 0;
+    row.ahead = numbers[number + AHEAD] ?? 0;
     return row;
   };
 }
@@ -216,7 +214,7 @@ function emptyRow(terms: number): PricedRow {
     groups: new Int32Array(GROUPS.length),
     times: new Float64Array(GROUPS.length).fill(1),
     logBuyNow: Number.NaN,
-    buyNowShare: 0,
+    ahead: 0,
   };
 }
 

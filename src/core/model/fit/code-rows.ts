@@ -136,8 +136,8 @@ function rowsSql(
     mileage: `odometer_km / 10000 - ${usual} * age_years`,
     age_slope: 'coalesce((least(age_years, 25) - 6) / 10, 0)',
     mileage_slope: `coalesce(least(greatest(odometer_km / 10000 - ${usual} * age_years, -10), 10) / 10, 0)`,
-    log_buy_now: 'case when is_offered then ln(buy_now) end',
-    buy_now_share: 'buy_now_share',
+    log_buy_now: 'ln(buy_now)',
+    ahead: "case when is_offered then greatest(0, date_diff('day', as_of, priced_at)) / 30.4375 end",
     leaf: 'node',
     noise: `${codeOf('domain_id')} * 4 + (fit_inputs.sold_by = 'buy_now')::integer * 2 + (odometer_km is null)::integer`,
     month: `greatest(0, least(${months.length - 1}, date_diff('month', date ${literal(first)}, priced_month)))`,
@@ -155,17 +155,11 @@ function rowsSql(
       ${CODES.map((name) => `(${columns[name]})::integer as "${name}"`).join(', ')}
     from fit_inputs
     inner join fit.node_names as nodes using (make, model, generation)
-    left join (${BUY_NOW_SHARES}) as shares using (domain_id)
+    cross join dim_settings
     ${joins.join('\n    ')}
     where fit_inputs.market = ${literal(market)} and currency = ${literal(currency)} and nodes.market = ${number}
     order by priced_at, lot_id`;
 }
-
-/** How many of the lots with a Buy Now price that were sold were sold for it, by source; one more of each for few lots. */
-const BUY_NOW_SHARES = `select domain_id, (count(*) filter (sold_by = 'buy_now') + 1) / (count(*) + 2) as buy_now_share
-  from price_inputs
-  where price is not null and buy_now is not null
-  group by domain_id`;
 
 /** The code of a level of a lot. */
 const codeOf = (name: string): string =>

@@ -1,10 +1,16 @@
-/** Fewest errors that a class needs for quantiles of its own. */
+import { CholeskyDecomposition, Matrix } from 'ml-matrix';
+import { evidence } from './evidence.js';
+
+/** Fewest errors of a kind of sale that quantiles of its own need. */
 const ENOUGH = 200;
-/** Quantiles that describe the errors of a class: at 0.005, 0.015 … 0.995. */
+/** Quantiles that describe errors: at 0.005, 0.015 … 0.995. */
 const SHARES = Array.from({ length: 100 }, (_, i) => (i + 0.5) / 100);
 
-/** Classes of noise that stand in for each other: prices of auctions, and prices at which a lot could be bought at once. */
-const poolOf = (member: number): number => (member >> 1) & 1;
+/** The kind of a sale at a Buy Now price. */
+export const BUY_NOW = 1;
+
+/** The kind of sale of a class of noise: 0 an auction, or BUY_NOW. */
+export const kindOf = (member: number): number => (member >> 1) & 1;
 
 /** The quantiles of errors at SHARES, in standard deviations. */
 export type Quantiles = readonly number[];
@@ -25,102 +31,158 @@ export function shareBelow(quantiles: Quantiles, distance: number): number {
   return above === 0 ? 0 : (above - 0.5 + (distance - low) / (high - low)) / SHARES.length;
 }
 
-/**
- * How well a car is known: the variance of its expected price, as a share of the noise, below each of these or above all.
- * Errors of little known cars say little of well known ones, because a fit to few prices misjudges how sure it is.
- */
-const KNOWN = [0.15, 0.4, 1];
-
-const knownOf = (unsure: number, noise: number): number => {
-  const place = KNOWN.findIndex((most) => unsure < most * noise);
-  return place < 0 ? KNOWN.length : place;
-};
-
-/** Quantiles by class of noise and by how well a car is known; see {@link quantilesAt}. */
-export type QuantilesOf = readonly Quantiles[];
-
-/** Number of ways in which a car is known. */
-const WAYS = KNOWN.length + 1;
-
-/** The quantiles of a class of noise, for a variance of the expected price. */
-export const quantilesAt = (all: QuantilesOf, member: number, unsure: number, noise: number): Quantiles =>
-  all[member * WAYS + knownOf(unsure, noise)] ?? [];
-
-/** Errors of expected prices, by class of noise. */
-export class Errors {
-  readonly #error: number[][];
-  readonly #unsure: number[][];
-
-  constructor(classes: number) {
-    this.#error = Array.from({ length: classes }, () => []);
-    this.#unsure = Array.from({ length: classes }, () => []);
-  }
-
-  /** Adds an error of the logarithm of a price, with the variance of the expected one. */
-  add(member: number, error: number, unsure: number): void {
-    this.#error[member]?.push(error);
-    this.#unsure[member]?.push(unsure);
-  }
-
-  /** Whether there are enough errors to judge by. */
-  get areEnough(): boolean {
-    return this.#error.reduce((sum, errors) => sum + errors.length, 0) >= ENOUGH;
-  }
-
-  /**
-   * The quantiles of a class among cars that are known as well; of all classes like it, if it has few errors; of all cars
-   * of these, if they have few, too.
-   * @param noise variance of a log price about the expected one, by class
-   */
-  quantiles(noise: readonly number[]): QuantilesOf {
-    const errors = noise.flatMap((own, member) => this.#byWay(member, own));
-    const names = errors.map((_, at) => namesOf(Math.floor(at / WAYS), at % WAYS));
-    const found = new Map<string, Quantiles>();
-    const quantilesOf = (name: string): Quantiles => {
-      const known = found.get(name);
-      if (known !== undefined) return known;
-      const made = quantiles(
-        errors.filter((_, at) => names[at]?.includes(name)),
-        name === ALL ? 1 : ENOUGH,
-      );
-      found.set(name, made);
-      return made;
-    };
-    return names.map((own) => quantilesOf(own.find((name) => quantilesOf(name).length > 0) ?? ALL));
-  }
-
-  /** The errors of a class in standard deviations, by how well the car is known. */
-  #byWay(member: number, noise: number): readonly number[][] {
-    const ways = Array.from({ length: WAYS }, (): number[] => []);
-    const unsure = this.#unsure[member] ?? [];
-    for (const [i, error] of this.#error[member]?.entries() ?? []) {
-      const own = unsure[i] ?? 0;
-      ways[knownOf(own, noise)]?.push(error / Math.sqrt(noise + own));
-    }
-    return ways;
-  }
+/** What the width of an error depends on beside the class of noise. */
+interface Trait {
+  /** The expected log price. */
+  readonly middle: number;
+  /** Age, in the unit of PricedRow.times. */
+  readonly age: number;
+  /** How well the car is known: the variance of its expected price as a share of the noise. */
+  readonly unsure: number;
 }
 
-/** The groups that the quantiles of a price can come from, the nearest first. */
-const namesOf = (member: number, known: number): readonly string[] => [
-  `${member} ${known}`,
-  `like ${poolOf(member)} ${known}`,
-  `like ${poolOf(member)}`,
-  ALL,
-];
+/** An error of an expected log price. */
+export interface PriceError extends Trait {
+  /** Class of noise. */
+  readonly member: number;
+  /** In the standard deviations that noise and uncertainty give. */
+  readonly error: number;
+}
 
-const ALL = 'all';
+/** How far prices lie from what is expected. */
+export interface ErrorLaw {
+  /** Quantiles of errors of auctions and of sales at Buy Now prices, in standard deviations times the width. */
+  readonly quantiles: readonly [Quantiles, Quantiles];
+  /** How many times as far off a price is as noise and uncertainty say. */
+  widthOf(trait: Trait): number;
+}
 
-/** The quantiles of all errors of some lists; none if there are too few. */
-function quantiles(lists: readonly (readonly number[])[], fewest: number): Quantiles {
-  const sorted = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0));
-  if (sorted.length < fewest) return [];
-  let end = 0;
-  for (const list of lists) {
-    sorted.set(list, end);
-    end += list.length;
+/** The law before any error is known. */
+export const emptyLaw: ErrorLaw = { quantiles: [[], []], widthOf: () => 1 };
+
+/** Where the logarithm of the width bends: shares of the expected prices, years of age from 6 in tens, shares of the noise. */
+const PRICES = [0.05, 0.2, 0.4, 0.6, 0.8, 0.95];
+const AGES = [-0.4, 0, 0.4, 0.8, 1.4];
+const UNSURE = [0.05, 0.15, 0.4, 1];
+
+/** Variance of the logarithm of the width about a straight line, before errors are known. */
+const ASSUMED = { usual: 0.02, prior: 1 };
+/** Steps towards the most likely widths. */
+const STEPS = 8;
+/** The largest error, in means, that counts as such: a few prices that are far off must not make a class wide. */
+const MOST = 4;
+
+/**
+ * Learns from errors of prices that the estimate did not know. The logarithm of the mean distance is a sum of three lines with
+ * bends, by price, age and how well the car is known, each shrunk towards none as far as the errors allow.
+ */
+export function errorLaw(errors: readonly PriceError[]): ErrorLaw {
+  if (errors.length === 0) return emptyLaw;
+  const middles = Float64Array.from(errors, ({ middle }) => middle).sort();
+  const prices = PRICES.map((share) => quantile(middles, share));
+  const lines = [prices, AGES, UNSURE];
+  const size = 1 + lines.reduce((sum, { length }) => sum + length, 0);
+  const termsOf = ({ middle, age, unsure }: Trait, terms: Float64Array): void => {
+    terms.fill(0);
+    terms[0] = 1;
+    let offset = 1;
+    for (const [i, value] of [middle, age, unsure].entries()) {
+      place(terms, offset, lines[i] ?? [], value);
+      offset += lines[i]?.length ?? 0;
+    }
+  };
+  const rows = errors.map((error) => {
+    const terms = new Float64Array(size);
+    termsOf(error, terms);
+    return terms;
+  });
+  const distances = errors.map(({ error }) => Math.abs(error));
+  const coefficients = widths(rows, distances, lines);
+  const terms = new Float64Array(size);
+  const widthOf = (trait: Trait): number => {
+    termsOf(trait, terms);
+    return Math.exp(product(terms, coefficients));
+  };
+  const byKind: number[][] = [[], []];
+  for (const each of errors) byKind[kindOf(each.member)]?.push(each.error / widthOf(each));
+  const all = quantilesOf(byKind.flat());
+  const [auctions = [], buyNow = []] = byKind.map((own) => (own.length < ENOUGH ? all : quantilesOf(own)));
+  return { quantiles: [auctions, buyNow], widthOf };
+}
+
+/** The quantiles of the errors of a class of noise. */
+export const quantilesAt = ({ quantiles }: ErrorLaw, member: number): Quantiles =>
+  quantiles[kindOf(member)] ?? [];
+
+/** Places a value between two knots: the share of the way to each is the share of the other. */
+function place(terms: Float64Array, offset: number, knots: readonly number[], value: number): void {
+  let at = 0;
+  while (at < knots.length - 2 && value > (knots[at + 1] ?? 0)) at += 1;
+  const [low = 0, high = 1] = [knots[at], knots[at + 1]];
+  const share = high > low ? Math.max(0, Math.min(1, (value - low) / (high - low))) : 0;
+  terms[offset + at] = 1 - share;
+  terms[offset + at + 1] = share;
+}
+
+function product(terms: Float64Array, coefficients: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < terms.length; i += 1) sum += (terms[i] ?? 0) * (coefficients[i] ?? 0);
+  return sum;
+}
+
+/** The coefficients of the logarithm of the mean distance: of a constant, and of the knots of each line. */
+function widths(
+  rows: readonly Float64Array[],
+  distances: readonly number[],
+  lines: readonly (readonly number[])[],
+): Float64Array {
+  const size = rows[0]?.length ?? 1;
+  const coefficients = new Float64Array(size);
+  coefficients[0] = Math.log(distances.reduce((sum, distance) => sum + distance, 0) / distances.length);
+  const spread = lines.map(() => ASSUMED.usual);
+  for (let step = 0; step < STEPS; step += 1) {
+    const system = Matrix.zeros(size, size);
+    const right = new Float64Array(size);
+    rows.forEach((terms, row) => {
+      const ratio = Math.min(MOST, (distances[row] ?? 0) / Math.exp(product(terms, coefficients)));
+      for (let a = 0; a < size; a += 1) {
+        const own = terms[a] ?? 0;
+        if (own === 0) continue;
+        right[a] = (right[a] ?? 0) + own * (ratio - 1);
+        for (let b = 0; b < size; b += 1)
+          if (terms[b] !== 0) system.set(a, b, system.get(a, b) + own * (terms[b] ?? 0));
+      }
+    });
+    let offset = 1;
+    const squares: [number, number, number][] = [];
+    lines.forEach((knots, line) => {
+      knots.forEach((_, i) => {
+        const at = offset + i;
+        const precision = 1 / (spread[line] ?? 1);
+        system.set(at, at, system.get(at, at) + precision);
+        right[at] = (right[at] ?? 0) - precision * (coefficients[at] ?? 0);
+        squares.push([line, at, 0]);
+      });
+      offset += knots.length;
+    });
+    system.set(0, 0, system.get(0, 0) + 1e-6);
+    const inverse = new CholeskyDecomposition(system).solve(Matrix.eye(size));
+    const change = inverse.mmul(Matrix.columnVector(right)).to1DArray();
+    for (let at = 0; at < size; at += 1) coefficients[at] = (coefficients[at] ?? 0) + (change[at] ?? 0);
+    lines.forEach((_, line) => {
+      const own = squares.filter(([of]) => of === line);
+      spread[line] = evidence(
+        spread[line] ?? 1,
+        own.map(([, at]) => [(coefficients[at] ?? 0) ** 2, inverse.get(at, at)] as const),
+        ASSUMED,
+      ).variance;
+    });
   }
-  sorted.sort();
+  return coefficients;
+}
+
+function quantilesOf(values: readonly number[]): Quantiles {
+  const sorted = Float64Array.from(values).sort();
   return SHARES.map((share) => quantile(sorted, share));
 }
 

@@ -48,6 +48,8 @@ export interface Fit {
 
 /** The spread of effects before they are known. */
 const ASSUMED = { usual: 0.02, prior: 1 };
+/** The spread of the change from month to month before it is known, 2 %. */
+const OF_MONTHS = { usual: 0.0004, prior: 1 };
 
 /** A broad spread, so that the prices determine the effects: half of them lie within a third of the mean. */
 const BROAD = 0.25;
@@ -133,7 +135,7 @@ function learn(
     evidence(
       spread[i] ?? 1,
       contrastsOf(factor).map((contrast) => squareOf(contrast, coefficients, covariance)),
-      ASSUMED,
+      factor.name === 'month' ? OF_MONTHS : ASSUMED,
     ),
   );
   const ofTree = spread.slice(-DEPTHS).map((assumed, depth) => {

@@ -51,16 +51,29 @@ export function groupsOf(effects: GroupEffects, row: PricedRow): number {
   return sum;
 }
 
-/** Variance of what the groups of a lot add. */
+/**
+ * Variance of what the groups of a lot add. Groups within a model share its prices, so that together they are as well known as
+ * the one with the fewest prices; those of other kinds add up.
+ */
 export function groupsVariance({ variance, spread }: GroupEffects, { groups, times }: PricedRow): number {
   let sum = 0;
+  let [together, least] = [0, Number.POSITIVE_INFINITY];
   for (let i = 0; i < GROUPS.length; i += 1) {
     const group = groups[i] ?? -1;
-    const own = group >= 0 ? (variance[i]?.[group] ?? 0) : (spread[i] ?? 0);
-    sum += own * (times[i] ?? 0) ** 2;
+    const usual = spread[i] ?? 0;
+    if (usual === 0) continue;
+    const own = group >= 0 ? (variance[i]?.[group] ?? 0) : usual;
+    if (group < 0 || IN_MODEL[i] !== true) sum += own * (times[i] ?? 0) ** 2;
+    else {
+      together += usual;
+      // The weight of the prices of the group.
+      least = Math.min(least, 1 / own - 1 / usual);
+    }
   }
-  return sum;
+  return together === 0 ? sum : sum + 1 / (Math.max(0, least) + 1 / together);
 }
+
+const IN_MODEL = GROUPS.map(({ key, within }) => within === true && key[0] === 'model_id');
 
 /** The prices of a fit as their groups see them, column by column. */
 interface Seen {

@@ -1,9 +1,10 @@
 import type { PricedRow } from './blocks.js';
+import { type BuyNowSale, buyNowChance } from './buy-now.js';
 import type { Coding } from './code-rows.js';
-import { GROUPS, sharedOf, sizeOf } from './design.js';
-import { Errors, type QuantilesOf, quantilesAt } from './estimate-errors.js';
+import { type Factor, GROUPS, sharedOf, sizeOf } from './design.js';
+import { BUY_NOW, emptyLaw, errorLaw, kindOf, type PriceError, quantilesAt } from './estimate-errors.js';
 import { emptyFit, expected, type Fit, solve, uncertainty } from './fit.js';
-import { fitGroups, type GroupEffects, groupOf, groupsOf } from './groups.js';
+import { fitGroups, type GroupEffects, groupOf, groupsOf, groupsVariance } from './groups.js';
 import { setIntervals } from './intervals.js';
 import type { Visit } from './rows.js';
 import { addSale, emptySums, fillShared } from './sums.js';
@@ -39,12 +40,13 @@ export function startState({ factors, tree, noises, groups }: Coding) {
     noise: Array<number>(noises).fill(FIRST_NOISE),
     /** The variances that the fit weighed its prices with; those that resulted are in `noise`. */
     weighed: [] as number[],
-    /** Quantiles of the errors of prices against what the others predict. */
-    known: [] as QuantilesOf,
-    /** Errors of prices that were not part of the fit that judged them. */
-    judged: new Errors(noises),
+    /** How far prices lie from what the others predict. */
+    errors: emptyLaw,
+    /** How likely a Buy Now price is taken. */
+    taken: buyNowChance([]),
     /** Squared errors of judged prices, and how much larger they are without the effects of each of GROUPS. */
     gains: {
+      prices: 0,
       squares: 0,
       ofGroups: new Float64Array(GROUPS.length),
       /** Sums of their squares, which tell by how much they can be chance. */
@@ -93,17 +95,56 @@ export function pass(
 }
 
 /** Measures the errors of prices against what the others predict. */
-export function measure({ noises }: Coding, state: State, prices: Visit): State {
-  const left = new Errors(noises);
+export function measure({ factors }: Coding, state: State, prices: Visit): State {
+  const left: PriceError[] = [];
+  const sales: BuyNowSale[] = [];
+  const premium = premiumOf(factors, state.fit);
   const { fit, noise } = state;
   prices((priced) => {
-    const error = priced.logPrice - expected(fit, priced);
-    const unsure = uncertainty(fit, priced);
-    const others = 1 - leverageOf(state, priced, unsure);
+    const { noise: member } = priced;
+    const middle = expected(fit, priced);
+    const others = othersOf(state, priced, uncertainty(fit, priced));
     // Without the price itself, the others are less sure of it.
-    left.add(priced.noise, error / others, ((noise[priced.noise] ?? 1) * (1 - others)) / others);
+    const unsure = (1 - others) / others;
+    const deviation = Math.sqrt((noise[member] ?? 1) * (1 + unsure));
+    const error = (priced.logPrice - middle) / others;
+    const isTaken = kindOf(member) === BUY_NOW;
+    if (!Number.isNaN(priced.logBuyNow))
+      sales.push({ ratio: priced.logBuyNow - (priced.logPrice - error) + (isTaken ? premium : 0), isTaken });
+    left.push({
+      member,
+      middle: priced.logPrice - error,
+      age: ageOf(priced),
+      unsure,
+      error: error / deviation,
+    });
   });
-  return { ...state, known: left.quantiles(noise) };
+  return { ...state, errors: errorLaw(left), taken: buyNowChance(sales) };
+}
+
+/** How much more a lot brings at its Buy Now price than at auction, as a logarithm. */
+function premiumOf(factors: readonly Factor[], { coefficients }: Fit): number {
+  const { offset = 0, levels = [] } = factors.find(({ name }) => name === 'sold_by') ?? {};
+  const effectOf = (level: string): number => coefficients[offset + levels.indexOf(level)] ?? 0;
+  return levels.length < 2 ? 0 : effectOf('buy_now') - effectOf('auction');
+}
+
+/** The age of a car as the width of its error depends on it. */
+const AGE = GROUPS.findIndex(({ times }) => times === 'age');
+const ageOf = ({ times }: PricedRow): number => times[AGE] ?? 0;
+
+/**
+ * Where a price is expected to lie: the quantiles of its class, and how far one standard deviation reaches.
+ * @param variance of the estimate without the noise of a sale
+ */
+export function reachOf({ errors, noise }: State, priced: PricedRow, middle: number, variance: number) {
+  const own = noise[priced.noise] ?? 1;
+  const width = errors.widthOf({ middle, age: ageOf(priced), unsure: variance / own });
+  return {
+    middle,
+    deviation: width * Math.sqrt(own + variance),
+    quantiles: quantilesAt(errors, priced.noise),
+  };
 }
 
 function weightOf(weighing: Weighing, square: number): number {
@@ -112,9 +153,16 @@ function weightOf(weighing: Weighing, square: number): number {
   return square < FARTHEST ** 2 ? 1 : 0;
 }
 
-/** Share of the expected price that comes from the price itself, 0 to 1; `unsure` is its uncertainty. */
-export const leverageOf = ({ weighed }: State, priced: PricedRow, unsure: number): number =>
-  Math.min(0.99, unsure / (weighed[priced.noise] ?? 1));
+/**
+ * Share of the expected price that comes from other prices than its own, 0 to 1. Groups are fitted to what the other effects
+ * leave, so that a price reaches its groups with what the others left of it.
+ * @param unsure variance of the expected price
+ */
+export function othersOf({ fit, weighed }: State, priced: PricedRow, unsure: number): number {
+  const noise = weighed[priced.noise] ?? 1;
+  const ofGroups = groupsVariance(fit.groups, priced);
+  return Math.max(0.01, (1 - (unsure - ofGroups) / noise) * (1 - Math.min(0.9, ofGroups / noise)));
+}
 
 /** Whether a price is used: there is one, and it is not too far off. */
 export const isUsed = (error: number, variance: number): boolean => error ** 2 < FARTHEST ** 2 * variance;
@@ -129,17 +177,6 @@ function noiseOf(squares: Float64Array, weights: Float64Array, freedom: number):
   );
 }
 
-/**
- * The quantiles of a price to come: the mean of those of known prices, whose errors leave out the price itself, and of those
- * of the back-test. The back-test knew its cars from fewer prices, so that it shows how far prices drift, and the others how
- * far apart cars lie that are known as well as now.
- */
-export function quantilesToCome({ noise, known, judged }: State): QuantilesOf {
-  if (!judged.areEnough) return known;
-  const later = judged.quantiles(noise);
-  return known.map((quantiles, at) => quantiles.map((own, i) => (own + (later[at]?.[i] ?? own)) / 2));
-}
-
 /** Judges the prices of a month by a fit to the prices before it, then adds them to the fit. */
 export function judgeMonth(
   { rows, factors, tree }: Coding,
@@ -147,26 +184,20 @@ export function judgeMonth(
   month: number,
   append: (values: number[]) => void,
 ): State {
-  const { fit, sums, noise, judged, gains } = state;
-  const ofErrors = quantilesToCome(state);
+  const { fit, sums, noise, gains } = state;
   const row: number[] = [];
   rows.priced([month, month + 1])((priced) => {
     const ofGroups = groupsOf(fit.groups, priced);
     const middle = expected(fit, priced, ofGroups);
     const variance = noise[priced.noise] ?? 1;
-    const unsure = uncertainty(fit, priced);
-    const deviation = Math.sqrt(variance + unsure);
+    const around = reachOf(state, priced, middle, uncertainty(fit, priced));
     row[0] = priced.lot;
     row[1] = middle;
-    setIntervals(row, 2, {
-      middle,
-      deviation,
-      quantiles: quantilesAt(ofErrors, priced.noise, unsure, variance),
-    });
+    setIntervals(row, 2, around);
     append(row);
     const error = priced.logPrice - middle;
-    judged.add(priced.noise, error, unsure);
-    if (Math.abs(error) >= FARTHEST * deviation) return;
+    gains.prices += 1;
+    if (Math.abs(error) >= FARTHEST * around.deviation) return;
     addGains(gains, fit.groups, priced, error);
     addSale(sums, priced, 1 / variance, priced.logPrice - ofGroups);
   });
@@ -185,14 +216,17 @@ function addGains(gains: State['gains'], effects: GroupEffects, priced: PricedRo
   }
 }
 
+/** Fewest judged prices that can show that a kind of groups is of no use. */
+const ENOUGH = 200;
 /** A gain of a kind of groups that is at least so many standard errors is no chance. */
 const CLEAR = 2;
 
 /** The fit without the kinds of groups that did not clearly bring judged prices nearer. */
-export function withoutUseless({ fit, gains, judged }: State): Fit {
+export function withoutUseless({ fit, gains }: State): Fit {
   const { groups } = fit;
   const keeps = (kind: number): boolean =>
-    !judged.areEnough || (gains.ofGroups[kind] ?? 0) > CLEAR * Math.sqrt(gains.squaresOfGroups[kind] ?? 0);
+    gains.prices < ENOUGH ||
+    (gains.ofGroups[kind] ?? 0) > CLEAR * Math.sqrt(gains.squaresOfGroups[kind] ?? 0);
   const kept = (arrays: readonly Float64Array[]): Float64Array[] =>
     arrays.map((values, kind) => (keeps(kind) ? values : new Float64Array()));
   const spread = groups.spread.map((variance, kind) => (keeps(kind) ? variance : 0));

@@ -3,11 +3,11 @@ import { duckdb } from '../../../base/duck/api.js';
 import type { PricedRow } from './blocks.js';
 import type { Coding } from './code-rows.js';
 import { type Factor, GROUPS, isShared, LEVEL_FACTORS, REFERENCES, SEGMENTS } from './design.js';
-import { quantilesAt, shareBelow } from './estimate-errors.js';
+import { shareBelow } from './estimate-errors.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
 import { groupOf } from './groups.js';
 import { setIntervals } from './intervals.js';
-import { isUsed, leverageOf, quantilesToCome, type State } from './passes.js';
+import { isUsed, othersOf, reachOf, type State } from './passes.js';
 
 /** Number of factors that are listed with an estimate. */
 export const DRIVERS = 5;
@@ -19,10 +19,10 @@ export async function writeEstimates(
   state: State,
   market: number,
 ): Promise<void> {
-  const { fit, noise, known } = state;
-  const toCome = quantilesToCome(state);
+  const { fit, noise } = state;
   const effectsOn = effectReader(fit, factors);
   const levels = indexLevels(factors, fit);
+  const ofMonth = fit.spread[factors.findIndex(({ name }) => name === 'month')] ?? 0;
   const estimates = await openNumbers(connection, 'estimates', market);
   const row: number[] = [];
   rows.all((priced) => {
@@ -32,31 +32,28 @@ export async function writeEstimates(
     const variance = noise[priced.noise] ?? 1;
     const used = isUsed(error, variance);
     const unsure = uncertainty(fit, priced);
-    const others = 1 - leverageOf(state, priced, unsure);
+    const others = othersOf(state, priced, unsure);
     const estimate = used ? priced.logPrice - error / others : middle;
     const spread = used ? variance / others : variance + unsure;
     const make = tree[tree[priced.model]?.parent ?? -1]?.parent ?? -1;
-    const deviation = Math.sqrt(spread);
-    const around = {
-      middle: estimate,
-      deviation,
-      quantiles: quantilesAt(isToCome ? toCome : known, priced.noise, spread - variance, variance),
-    };
-    const { logBuyNow, buyNowShare } = priced;
-    const canBeBought = isToCome && !Number.isNaN(logBuyNow) && !Number.isNaN(buyNowShare);
+    const { logBuyNow, ahead } = priced;
+    // Until its auction, the level of all prices goes on as it went from month to month.
+    const toCome = Number.isNaN(ahead) ? 0 : ahead * ofMonth;
+    const around = reachOf(state, priced, estimate, spread - variance + toCome);
+    const canBeBought = isToCome && !Number.isNaN(logBuyNow) && !Number.isNaN(ahead);
     row[0] = priced.lot;
     row[1] = estimate;
-    setIntervals(row, 2, around, canBeBought ? { logPrice: logBuyNow, share: buyNowShare } : undefined);
+    setIntervals(row, 2, around);
     row[6] = used || isToCome ? 0 : 1;
     row[7] = fit.nodes.sums.weight[make] ?? 0;
-    row[8] = canBeBought ? buyNowShare : Number.NaN;
+    row[8] = canBeBought ? state.taken(logBuyNow - estimate) : Number.NaN;
     const effects = effectsOn(priced);
     row[9] = (effects.effects[STATE] ?? 0) + groupOf(fit.groups, priced, BRANCH);
     row[10] = groupOf(fit.groups, priced, SELLER);
     setDrivers(row, effects);
     const asked = canBeBought ? logBuyNow : priced.logPrice;
     // The distance is NaN without a price; a NaN becomes null.
-    const distance = (asked - estimate) / deviation;
+    const distance = (asked - estimate) / around.deviation;
     row[FIRST_DRIVER + 2 * DRIVERS] = Number.isNaN(distance)
       ? distance
       : shareBelow(around.quantiles, distance);
