@@ -60,70 +60,73 @@ levels as (
     select 5, offered, sold, 1, offered_4, sold_4 / offered_4 from groups where offered_4 > 1
 ),
 compared as (
-    -- how far the sold lots of a group are from the share of the group above, and the variance that chance gives them; each
-    -- kind has an equal part of its group, so that a group counts once
+    -- How far the sold lots of a group are from the share of the group above, squared, as a multiple of the variance that
+    -- chance gives them. Each kind has an equal part of its group, so that a group counts once, by its attempts.
     select
         level,
-        offered,
         1 / kinds as part,
-        sold - offered * share_above as difference,
-        offered * share_above * (1 - share_above) * (above - offered) / (above - 1) as variance
+        offered - 1 as others,
+        offered / above as share,
+        (sold - offered * share_above) * (sold - offered * share_above)
+            / nullif(offered * share_above * (1 - share_above) * (above - offered) / (above - 1), 0) as ratio
     from levels
-    where offered > 0
+    where offered > 1
+),
+moments as (
+    -- more difference than chance gives: the correlation of two attempts of a group, by the method of moments, with its
+    -- standard error by chance; the fewer groups lie within one above, the more they differ alike
+    select
+        level,
+        sum(part * others * (ratio - 1)) / sum(part * others * others) as correlation,
+        sqrt(2 * sum(part) / nullif(sum(part) - sum(part * share), 0) / sum(part * others * others)) as error
+    from compared
+    where ratio is not null
+    group by level
 ),
 correlations as (
-    -- more difference than chance gives: the correlation of two attempts of a group, by the method of moments
+    -- a trait below two standard errors says nothing of a lot; for its interval, each may do an error more than it seems
     select
         level,
-        least(
-            greatest(
-                coalesce(sum(part * (difference * difference - variance)) / nullif(sum(part * (offered - 1) * variance), 0), 0),
-                0
-            ),
-            0.99
-        ) as correlation
-    from compared
-    group by level
+        case when correlation > 2 * error then least(correlation, 0.99) else 0 end as r,
+        least(greatest(correlation, 0) + error, 0.99) as wide
+    from moments
 ),
 correlation_of_levels as (
     select
-        coalesce(max(case when level = 1 then correlation end), 0) as r_1,
-        coalesce(max(case when level = 2 then correlation end), 0) as r_2,
-        coalesce(max(case when level = 3 then correlation end), 0) as r_3,
-        coalesce(max(case when level = 4 then correlation end), 0) as r_4,
-        coalesce(max(case when level = 5 then correlation end), 0) as r_5
+        coalesce(max(case when level = 1 then r end), 0) as r_1,
+        coalesce(max(case when level = 1 then wide end), 0) as wide_1,
+        coalesce(max(case when level = 2 then r end), 0) as r_2,
+        coalesce(max(case when level = 2 then wide end), 0) as wide_2,
+        coalesce(max(case when level = 3 then r end), 0) as r_3,
+        coalesce(max(case when level = 3 then wide end), 0) as wide_3,
+        coalesce(max(case when level = 4 then r end), 0) as r_4,
+        coalesce(max(case when level = 4 then wide end), 0) as wide_4,
+        coalesce(max(case when level = 5 then r end), 0) as r_5,
+        coalesce(max(case when level = 5 then wide end), 0) as wide_5
     from correlations
 ),
 pooled as (
     -- From level to level, a group's own attempts have a weight in its estimate, and the rest is the estimate of the group
     -- above. The spread is the variance of the estimate.
     select
-        domain_id,
-        turn,
-        seller_group,
-        title_brand,
-        has_reserve,
-        manufacturer,
-        offered_0 as source_attempts,
-        offered as like_attempts,
-        sold as like_sold,
+        *,
         (sold_0 + 0.5) / (offered_0 + 1) as estimate_0,
         1 / (offered_0 + 2) as spread_0,
         offered_1 * r_1 / (1 + (offered_1 - 1) * r_1) as weight_1,
         weight_1 * coalesce(sold_1 / nullif(offered_1, 0), 0) + (1 - weight_1) * estimate_0 as estimate_1,
-        r_1 / (1 + offered_1 * r_1) + (1 - weight_1) * (1 - weight_1) * spread_0 as spread_1,
+        wide_1 / (1 + case when r_1 > 0 then offered_1 else 0 end * wide_1) + (1 - weight_1) * (1 - weight_1) * spread_0 as spread_1,
         offered_2 * r_2 / (1 + (offered_2 - 1) * r_2) as weight_2,
         weight_2 * coalesce(sold_2 / nullif(offered_2, 0), 0) + (1 - weight_2) * estimate_1 as estimate_2,
-        r_2 / (1 + offered_2 * r_2) + (1 - weight_2) * (1 - weight_2) * spread_1 as spread_2,
+        wide_2 / (1 + case when r_2 > 0 then offered_2 else 0 end * wide_2) + (1 - weight_2) * (1 - weight_2) * spread_1 as spread_2,
         offered_3 * r_3 / (1 + (offered_3 - 1) * r_3) as weight_3,
         weight_3 * coalesce(sold_3 / nullif(offered_3, 0), 0) + (1 - weight_3) * estimate_2 as estimate_3,
-        r_3 / (1 + offered_3 * r_3) + (1 - weight_3) * (1 - weight_3) * spread_2 as spread_3,
+        wide_3 / (1 + case when r_3 > 0 then offered_3 else 0 end * wide_3) + (1 - weight_3) * (1 - weight_3) * spread_2 as spread_3,
         offered_4 * r_4 / (1 + (offered_4 - 1) * r_4) as weight_4,
         weight_4 * coalesce(sold_4 / nullif(offered_4, 0), 0) + (1 - weight_4) * estimate_3 as estimate_4,
-        r_4 / (1 + offered_4 * r_4) + (1 - weight_4) * (1 - weight_4) * spread_3 as spread_4,
+        wide_4 / (1 + case when r_4 > 0 then offered_4 else 0 end * wide_4) + (1 - weight_4) * (1 - weight_4) * spread_3 as spread_4,
         offered * r_5 / (1 + (offered - 1) * r_5) as weight_5,
         weight_5 * coalesce(sold / nullif(offered, 0), 0) + (1 - weight_5) * estimate_4 as estimate_5,
-        r_5 / (1 + offered * r_5) + (1 - weight_5) * (1 - weight_5) * spread_4 as spread_5
+        wide_5 / (1 + case when r_5 > 0 then offered else 0 end * wide_5) + (1 - weight_5) * (1 - weight_5) * spread_4 as spread_5
     from groups
     cross join correlation_of_levels
 )
@@ -135,9 +138,9 @@ select
     title_brand,
     has_reserve,
     manufacturer,
-    source_attempts,
-    like_attempts,
-    like_sold,
+    offered_0 as source_attempts,
+    offered as like_attempts,
+    sold as like_sold,
     1 - weight_5 as pooled_share,
     estimate_5 as probability,
     ln(estimate_5 / (1 - estimate_5)) as logit,

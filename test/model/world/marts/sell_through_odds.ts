@@ -36,23 +36,32 @@ const tallyOf = (group: readonly OracleAttempt[]): Tally => ({
 });
 
 /** The correlation of two attempts within one group of a level, from the differences that chance does not explain. */
-function correlationAt(level: number, held: readonly (readonly [string[], OracleAttempt])[]): number {
+function correlationAt(level: number, held: readonly (readonly [string[], OracleAttempt])[]) {
   const groups = groupBy(held, ([traits]) => nameAt(traits, level));
   const above = groupBy(held, ([traits]) => nameAt(traits, level - 1));
   let excess = 0;
-  let chances = 0;
+  let information = 0;
+  let [count, parents] = [0, 0];
   for (const group of groups.values()) {
     const { offered, sold } = tallyOf(group.map(([, attempt]) => attempt));
     const parent = above.get(nameAt(group[0]?.[0] ?? [], level - 1)) ?? [];
     const all = tallyOf(parent.map(([, attempt]) => attempt));
-    if (all.offered < 2) continue;
     const share = all.sold / all.offered;
     // If chance alone picks the attempts of a group from the group above, its sales are hypergeometric.
     const chance = (offered * share * (1 - share) * (all.offered - offered)) / (all.offered - 1);
-    excess += (sold - offered * share) ** 2 - chance;
-    chances += (offered - 1) * chance;
+    if (offered < 2 || chance === 0) continue;
+    excess += (offered - 1) * ((sold - offered * share) ** 2 / chance - 1);
+    information += (offered - 1) ** 2;
+    count += 1;
+    parents += offered / all.offered;
   }
-  return chances === 0 ? 0 : Math.min(0.99, Math.max(0, excess / chances));
+  if (information === 0) return { correlation: 0, wide: 0 };
+  // A squared difference by chance has a variance of 2, and more if few groups share one above: two differ alike. A trait
+  // counts beyond two standard errors; for the interval it may do one more.
+  const found = excess / information;
+  const error = Math.sqrt((2 * count) / (count - parents) / information);
+  const bounded = (value: number): number => Math.min(0.99, Math.max(0, value));
+  return { correlation: found > 2 * error ? bounded(found) : 0, wide: bounded(Math.max(0, found) + error) };
 }
 
 export function rows(night: WorldNight): MartRow[] {
@@ -66,7 +75,7 @@ export function rows(night: WorldNight): MartRow[] {
     )
     .map(([traits, attempt]): [string[], OracleAttempt] => [traits, attempt]);
   const levels = Array.from({ length: TRAITS + 1 }, (_, level) => ({
-    correlation: level === 0 ? 0 : correlationAt(level, held),
+    ...(level === 0 ? { correlation: 0, wide: 0 } : correlationAt(level, held)),
     groups: groupBy(held, ([traits]) => nameAt(traits, level)),
   }));
 
@@ -79,7 +88,7 @@ export function rows(night: WorldNight): MartRow[] {
     let spread = 0;
     let own = 1;
     for (const [level, { offered, sold }] of tallies.entries()) {
-      const { correlation } = need(levels[level], 'a level');
+      const { correlation, wide } = need(levels[level], 'a level');
       if (level === 0) {
         share = (sold + 0.5) / (offered + 1);
         spread = 1 / (offered + 2);
@@ -88,8 +97,11 @@ export function rows(night: WorldNight): MartRow[] {
         const prior = 1 / correlation - 1;
         own = offered / (offered + prior);
         share = (sold + prior * share) / (offered + prior);
-        spread = 1 / (offered + prior + 1) + (1 - own) ** 2 * spread;
-      } else own = 0;
+        spread = wide / (1 + offered * wide) + (1 - own) ** 2 * spread;
+      } else {
+        own = 0;
+        spread += wide;
+      }
     }
     return {
       share,
