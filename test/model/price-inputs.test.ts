@@ -50,3 +50,21 @@ it('prices a listing with a future date as of now', async () => {
   );
   expect(found).toMatchObject([{ day: '2026-01-05', is_now: false }, { is_now: true }]);
 });
+
+it('prices a lot whose auction is more than 120 days ahead as of now', async () => {
+  const lots = [20, 400].map((days, i) => {
+    const sale_date = new Date(
+      Date.parse(String(base.runs[0]?.started_at)) + days * 86_400_000,
+    ).toISOString();
+    return lot({ lot_id: i + 1, vehicle_id: i + 1, status_id: 3, sale_date, final_bid: null });
+  });
+  const vehicles = lots.map((_, i) => ({ vehicle_id: i + 1, year: 2020 }));
+  await computeMarts(lake, { ...base, lots, vehicles }, 'price_inputs');
+  const found = await texts(
+    lake,
+    'select cast(priced_at as date) - cast(as_of as date) as days from price_inputs, dim_settings order by lot_id',
+  );
+  const [near, far] = found.map(({ days }) => Number(days));
+  expect(near).toBeGreaterThan(15);
+  expect(far).toBe(0);
+});

@@ -15,7 +15,6 @@ with parties as (
 held_lots as (
     select
         lot_id,
-        max(domain_id) as domain_id,
         count(*) filter (where is_observed) as offered,
         count(*) filter (where is_observed and outcome = 'sold') as sold,
         count(*) filter (where is_observed and outcome = 'on_approval') as on_approval,
@@ -40,8 +39,14 @@ estimated as (
     where price is not null and estimate > 0 and log_deviation > 0 and not is_left_out
 ),
 lot_facts as (
+    -- a lot that no auction was held for counts for its seller and branch, too
     select
-        held_lots.*,
+        lots.lot_id,
+        lots.domain_id,
+        coalesce(offered, 0) as offered,
+        coalesce(sold, 0) as sold,
+        coalesce(on_approval, 0) as on_approval,
+        coalesce(relisted, 0) as relisted,
         -- the bounds of a price also apply to a reserve
         case when is_last_observed then plausible_price(seller_reserve_price) end as reserve,
         (plausible_price(last_amount) - reserve) / reserve as gap_share,
@@ -51,9 +56,10 @@ lot_facts as (
         log_place,
         log_seller,
         weight
-    from held_lots
-    inner join lots on lots.lot_id = held_lots.lot_id
+    from lots
+    left join held_lots on held_lots.lot_id = lots.lot_id
     left join estimated on estimated.lot_id = held_lots.lot_id
+    where is_auction(lots.domain_id)
 )
 select
     level,

@@ -25,6 +25,8 @@ offers as (
         case
             -- a listing from the future would stretch the months of the market
             when market = 'asking' then least(coalesce(lots.created_at, as_of), as_of)
+            -- no auction is announced so far ahead; the car would be older than it is at any
+            when sold_lots.lot_id is null and next_date > as_of + interval '120' day then as_of
             else coalesce(sold_lots.sale_date, next_date, lots.archived_at, as_of)
         end as priced_at,
         facts.manufacturer_id,

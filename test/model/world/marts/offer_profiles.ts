@@ -118,26 +118,26 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   const { domain } = names(night);
   const least = night.minimumGroup;
   const held = attempts(night).filter(({ outcome }) => ['sold', 'not_sold', 'on_approval'].includes(outcome));
-  const lots = [...groupBy(held, ({ lot }) => String(lot.id)).values()].flatMap((own) => {
+  const heldOf = groupBy(held, ({ lot }) => String(lot.id));
+  const lots = [...night.lots.values()].flatMap(({ raw, lot }) => {
+    if (lot.domain === 12) return [];
+    const own = heldOf.get(String(lot.id)) ?? [];
     const last = own.at(-1);
-    const raw = last && night.lots.get(last.lot.id)?.raw;
-    // A lot that only the archive feed reported has no seller.
-    if (last === undefined || raw === undefined) return [];
     const reserve = raw.seller_reserve?.price;
-    const hasReserve = isPossible(reserve) && last.isObserved;
+    const hasReserve = isPossible(reserve) && last?.isObserved === true;
     const sold = own.find(({ outcome }) => outcome === 'sold');
     const days =
       sold === undefined
         ? []
         : [Math.floor(sold.saleDate / DAY) - Math.floor((instantOf(raw.created_at) ?? 0) / DAY)];
     const facts = {
-      domain: last.lot.domain,
+      domain: lot.domain,
       observed: own.filter(({ isObserved }) => isObserved),
       reserved: Number(hasReserve),
       gaps: hasReserve && isPossible(last.amount) && last.outlier === null ? [last.amount / reserve - 1] : [],
       days: days.filter((count) => count >= 0),
     };
-    const estimate = estimates.get(last.lot.id);
+    const estimate = last === undefined ? undefined : estimates.get(lot.id);
     return partiesOf(raw).map((party) => ({ ...party, ...facts, ratios: ratiosTo(estimate, party.level) }));
   });
   const sources = groupBy(lots, (lot) => `${lot.level} ${lot.domain}`).values();
