@@ -132,28 +132,6 @@ describe('the views of a lake that was copied', () => {
     expect(JSON.parse(alone.out)).toMatchObject({ sound: true, problems: [] });
   });
 
-  it('name the copy even if an earlier version of lotlake wrote them', async () => {
-    const copy = copied();
-    const [first = '', current = ''] = snapshotsOf(copy);
-    for (const snapshot of [first, current]) {
-      const instance = await DuckDBInstance.create(join(snapshot, 'warehouse.duckdb'));
-      const connection = await instance.connect();
-      const old = join(snapshot.replace(copy, original), 'lots', '**', '*.parquet').replaceAll("'", "''");
-      await connection.run(
-        `create or replace view lots as select * from read_parquet('${old}', hive_partitioning = true)`,
-      );
-      connection.closeSync();
-      instance.closeSync();
-    }
-    await withoutOriginal(async () => {
-      for (const command of ['verify', 'vacuum', 'verify']) {
-        const { code, out } = runLotlake(copy, command);
-        expect(code, out).toBe(0);
-      }
-    });
-    for (const snapshot of [first, current]) expect(await namedBy(snapshot)).toEqual([snapshot]);
-  });
-
   it('stay as they are for a reader that opened the database before', async () => {
     const copy = copied();
     const database = join(snapshotsOf(copy)[1] ?? '', 'warehouse.duckdb');
