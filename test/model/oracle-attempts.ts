@@ -1,6 +1,6 @@
 // The rules of docs/ask/marts.md a second time, in plain JavaScript and lot by lot, to compare the SQL with.
 
-/** An earlier sale date stands for none. */
+/** An earlier sale date stands for none, and so does one more than two years ahead. */
 const FIRST_SALE_DAY = Date.UTC(2000, 0, 1);
 
 /** A lot as the lake has it; times are milliseconds. */
@@ -334,7 +334,7 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
     },
     seenAt: number | null,
   ): Entry[] =>
-    from.saleDate === null || from.saleDate < FIRST_SALE_DAY
+    from.saleDate === null || from.saleDate < FIRST_SALE_DAY || from.saleDate > world.now + 731 * 24 * HOUR
       ? []
       : [
           {

@@ -50,7 +50,7 @@ describe('sales', () => {
     ]);
   });
 
-  it.each(['0001-01-01', '1900-01-01', '1970-01-01', '1999-12-31'])(
+  it.each(['0001-01-01', '1900-01-01', '1970-01-01', '1999-12-31', '2029-01-01', '9999-12-31'])(
     'takes the sale date %s for a placeholder and no auction',
     async (day) => {
       const own = lot({ sale_date: `${day}T00:00:00Z`, status_id: SOLD, final_bid: 4000 });

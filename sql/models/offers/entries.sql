@@ -28,7 +28,8 @@ told_lots as (
         case when archived.status_id = 6 and archived.is_after_sale then day_of(archived.sale_date) end as confirmed_day,
         archived.final_bid as confirmed_amount,
         clock.as_of,
-        clock.first_sale_day
+        clock.first_sale_day,
+        clock.last_sale_day
     from lots
     full join last_archivings as archived on archived.lot_id = lots.lot_id
     left join sightings on sightings.lot_id = lots.lot_id
@@ -71,8 +72,8 @@ entries_of_lots as (
         case when origin = 'archive' then archived_at when not is_gone then seen_at end as observed_at
     from told_entries
     inner join auction_lots using (lot_id)
-    -- an earlier date is a placeholder of the feed
-    where day_of(sale_date) >= first_sale_day and origin in ('history', last_origin)
+    -- a date outside is a placeholder of the feed
+    where day_of(sale_date) between first_sale_day and last_sale_day and origin in ('history', last_origin)
 ),
 proven_entries as (
     select

@@ -36,12 +36,12 @@ placeholders as (
     select 'lots' as table_name, count(*) as dates
     from lots
     cross join dim_settings
-    where day_of(sale_date) < first_sale_day
+    where day_of(sale_date) not between first_sale_day and last_sale_day
     union all
     select 'prices', count(*)
     from prices
     cross join dim_settings
-    where day_of(sale_date) < first_sale_day
+    where day_of(sale_date) not between first_sale_day and last_sale_day
 ),
 vin_faults as (
     select reason, count(*) as faults, sum(count(*)) over () as vins from vin_facts group by reason
