@@ -15,6 +15,7 @@ export async function fitMany(folder: string): Promise<number> {
     `copy (${lotsOf({ lots: LOTS, months: 36, models: 4_000 })}) to '${file}' (format parquet)`,
   );
   await connection.run(`create view price_inputs as from '${file}'`);
+  await connection.run('create view dim_settings as select max(priced_at) as as_of from price_inputs');
   const start = performance.now();
   await fitPrices(connection, folder);
   const seconds = (performance.now() - start) / 1000;

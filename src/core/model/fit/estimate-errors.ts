@@ -1,5 +1,5 @@
 import { CholeskyDecomposition, Matrix } from 'ml-matrix';
-import { evidence } from './evidence.js';
+import { evidence, type Square } from './evidence.js';
 
 /** Fewest errors of a kind of sale that quantiles of its own need. */
 const ENOUGH = 200;
@@ -65,7 +65,7 @@ const PRICES = [0.05, 0.2, 0.4, 0.6, 0.8, 0.95];
 const AGES = [-0.4, 0, 0.4, 0.8, 1.4];
 const UNSURE = [0.05, 0.15, 0.4, 1];
 
-/** Variance of the logarithm of the width about a straight line, before errors are known. */
+/** Variance of the logarithm of the width at a bend, before errors are known. */
 const ASSUMED = { usual: 0.02, prior: 1 };
 /** Steps towards the most likely widths. */
 const STEPS = 8;
@@ -79,30 +79,10 @@ const MOST = 4;
 export function errorLaw(errors: readonly PriceError[]): ErrorLaw {
   if (errors.length === 0) return emptyLaw;
   const middles = Float64Array.from(errors, ({ middle }) => middle).sort();
-  const prices = PRICES.map((share) => quantile(middles, share));
-  const lines = [prices, AGES, UNSURE];
-  const size = 1 + lines.reduce((sum, { length }) => sum + length, 0);
-  const termsOf = ({ middle, age, unsure }: Trait, terms: Float64Array): void => {
-    terms.fill(0);
-    terms[0] = 1;
-    let offset = 1;
-    for (const [i, value] of [middle, age, unsure].entries()) {
-      place(terms, offset, lines[i] ?? [], value);
-      offset += lines[i]?.length ?? 0;
-    }
-  };
-  const rows = errors.map((error) => {
-    const terms = new Float64Array(size);
-    termsOf(error, terms);
-    return terms;
-  });
-  const distances = errors.map(({ error }) => Math.abs(error));
-  const coefficients = widths(rows, distances, lines);
-  const terms = new Float64Array(size);
-  const widthOf = (trait: Trait): number => {
-    termsOf(trait, terms);
-    return Math.exp(product(terms, coefficients));
-  };
+  const lines = [PRICES.map((share) => quantile(middles, share)), AGES, UNSURE];
+  const coefficients = widths(errors, lines);
+  const terms = emptyTerms(lines);
+  const widthOf = (trait: Trait): number => Math.exp(logWidth(placed(terms, lines, trait), coefficients));
   const byKind: number[][] = [[], []];
   for (const each of errors) byKind[kindOf(each.member)]?.push(each.error / widthOf(each));
   const all = quantilesOf(byKind.flat());
@@ -114,71 +94,93 @@ export function errorLaw(errors: readonly PriceError[]): ErrorLaw {
 export const quantilesAt = ({ quantiles }: ErrorLaw, member: number): Quantiles =>
   quantiles[kindOf(member)] ?? [];
 
-/** Places a value between two knots: the share of the way to each is the share of the other. */
-function place(terms: Float64Array, offset: number, knots: readonly number[], value: number): void {
-  let at = 0;
-  while (at < knots.length - 2 && value > (knots[at + 1] ?? 0)) at += 1;
-  const [low = 0, high = 1] = [knots[at], knots[at + 1]];
-  const share = high > low ? Math.max(0, Math.min(1, (value - low) / (high - low))) : 0;
-  terms[offset + at] = 1 - share;
-  terms[offset + at + 1] = share;
+/** Bends of the lines. */
+type Lines = readonly (readonly number[])[];
+
+/** The coefficients that a trait has, the constant first and then two of each line, and its share of each. */
+interface Terms {
+  readonly index: Int32Array;
+  readonly share: Float64Array;
 }
 
-function product(terms: Float64Array, coefficients: Float64Array): number {
+const emptyTerms = (lines: Lines): Terms => ({
+  index: new Int32Array(1 + 2 * lines.length),
+  share: Float64Array.of(1, ...lines.flatMap(() => [0, 0])),
+});
+
+/** Places a trait between the bends of each line; beyond the last ones it has their value. */
+function placed(terms: Terms, lines: Lines, { middle, age, unsure }: Trait): Terms {
+  const { index, share } = terms;
+  let offset = 1;
+  for (const [i, value] of [middle, age, unsure].entries()) {
+    const knots = lines[i] ?? [];
+    let at = 0;
+    while (at < knots.length - 2 && value > (knots[at + 1] ?? 0)) at += 1;
+    const [low = 0, high = 1] = [knots[at], knots[at + 1]];
+    const part = high > low ? Math.max(0, Math.min(1, (value - low) / (high - low))) : 0;
+    index[1 + 2 * i] = offset + at;
+    index[2 + 2 * i] = offset + at + 1;
+    share[1 + 2 * i] = 1 - part;
+    share[2 + 2 * i] = part;
+    offset += knots.length;
+  }
+  return terms;
+}
+
+function logWidth({ index, share }: Terms, coefficients: Float64Array): number {
   let sum = 0;
-  for (let i = 0; i < terms.length; i += 1) sum += (terms[i] ?? 0) * (coefficients[i] ?? 0);
+  for (let i = 0; i < index.length; i += 1) sum += (share[i] ?? 0) * (coefficients[index[i] ?? 0] ?? 0);
   return sum;
 }
 
-/** The coefficients of the logarithm of the mean distance: of a constant, and of the knots of each line. */
-function widths(
-  rows: readonly Float64Array[],
-  distances: readonly number[],
-  lines: readonly (readonly number[])[],
-): Float64Array {
-  const size = rows[0]?.length ?? 1;
+/** The coefficients of the logarithm of the mean distance, step by step: Newton's for them, the evidence's for their spreads. */
+function widths(errors: readonly PriceError[], lines: Lines): Float64Array {
+  /** The line of each coefficient; the constant is in none. */
+  const lineOf = [-1, ...lines.flatMap((knots, line) => knots.map(() => line))];
+  const size = lineOf.length;
+  const rows = errors.map((error) => placed(emptyTerms(lines), lines, error));
+  const mean = errors.reduce((sum, { error }) => sum + Math.abs(error), 0) / errors.length;
   const coefficients = new Float64Array(size);
-  coefficients[0] = Math.log(distances.reduce((sum, distance) => sum + distance, 0) / distances.length);
-  const spread = lines.map(() => ASSUMED.usual);
+  coefficients[0] = Math.log(mean);
+  let spread = lines.map(() => ASSUMED.usual);
   for (let step = 0; step < STEPS; step += 1) {
-    const system = Matrix.zeros(size, size);
-    const right = new Float64Array(size);
-    rows.forEach((terms, row) => {
-      const ratio = Math.min(MOST, (distances[row] ?? 0) / Math.exp(product(terms, coefficients)));
-      for (let a = 0; a < size; a += 1) {
-        const own = terms[a] ?? 0;
-        if (own === 0) continue;
-        right[a] = (right[a] ?? 0) + own * (ratio - 1);
-        for (let b = 0; b < size; b += 1)
-          if (terms[b] !== 0) system.set(a, b, system.get(a, b) + own * (terms[b] ?? 0));
-      }
+    const { normal, right } = sumsOf(errors, rows, coefficients);
+    lineOf.forEach((line, at) => {
+      const precision = line < 0 ? 0 : 1 / (spread[line] ?? 1);
+      normal[at * size + at] = (normal[at * size + at] ?? 0) + precision;
+      right[at] = (right[at] ?? 0) - precision * (coefficients[at] ?? 0);
     });
-    let offset = 1;
-    const squares: [number, number, number][] = [];
-    lines.forEach((knots, line) => {
-      knots.forEach((_, i) => {
-        const at = offset + i;
-        const precision = 1 / (spread[line] ?? 1);
-        system.set(at, at, system.get(at, at) + precision);
-        right[at] = (right[at] ?? 0) - precision * (coefficients[at] ?? 0);
-        squares.push([line, at, 0]);
-      });
-      offset += knots.length;
-    });
-    system.set(0, 0, system.get(0, 0) + 1e-6);
-    const inverse = new CholeskyDecomposition(system).solve(Matrix.eye(size));
-    const change = inverse.mmul(Matrix.columnVector(right)).to1DArray();
-    for (let at = 0; at < size; at += 1) coefficients[at] = (coefficients[at] ?? 0) + (change[at] ?? 0);
-    lines.forEach((_, line) => {
-      const own = squares.filter(([of]) => of === line);
-      spread[line] = evidence(
-        spread[line] ?? 1,
-        own.map(([, at]) => [(coefficients[at] ?? 0) ** 2, inverse.get(at, at)] as const),
-        ASSUMED,
-      ).variance;
-    });
+    const left = new CholeskyDecomposition(Matrix.from1DArray(size, size, normal)).solve(Matrix.eye(size));
+    const change = left.mmul(Matrix.columnVector(right));
+    for (let at = 0; at < size; at += 1) coefficients[at] = (coefficients[at] ?? 0) + change.get(at, 0);
+    const squares = (line: number): Square[] =>
+      lineOf.flatMap((own, at) => (own === line ? [[(coefficients[at] ?? 0) ** 2, left.get(at, at)]] : []));
+    spread = spread.map((variance, line) => evidence(variance, squares(line), ASSUMED).variance);
   }
   return coefficients;
+}
+
+/** The normal equations of a step: a distance of one mean leaves a coefficient as it is. */
+function sumsOf(errors: readonly PriceError[], rows: readonly Terms[], coefficients: Float64Array) {
+  const size = coefficients.length;
+  const normal = new Float64Array(size * size);
+  const right = new Float64Array(size);
+  for (let row = 0; row < rows.length; row += 1) {
+    const terms = rows[row];
+    if (terms === undefined) continue;
+    const { index, share } = terms;
+    const distance = Math.abs(errors[row]?.error ?? 0);
+    const excess = Math.min(MOST, distance / Math.exp(logWidth(terms, coefficients))) - 1;
+    for (let i = 0; i < index.length; i += 1) {
+      const [at, own] = [index[i] ?? 0, share[i] ?? 0];
+      right[at] = (right[at] ?? 0) + own * excess;
+      for (let k = 0; k < index.length; k += 1) {
+        const other = at * size + (index[k] ?? 0);
+        normal[other] = (normal[other] ?? 0) + own * (share[k] ?? 0);
+      }
+    }
+  }
+  return { normal, right };
 }
 
 function quantilesOf(values: readonly number[]): Quantiles {
