@@ -68,7 +68,7 @@ const UNSURE = [0.05, 0.15, 0.4, 1];
 /** Variance of the logarithm of the width at a bend, before errors are known. */
 const ASSUMED = { usual: 0.02, prior: 1 };
 /** Steps towards the most likely widths. */
-const STEPS = 8;
+const STEPS = 5;
 /** The largest error, in means, that counts as such: a few prices that are far off must not make a class wide. */
 const MOST = 4;
 
