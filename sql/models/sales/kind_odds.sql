@@ -74,21 +74,23 @@ compared as (
 ),
 moments as (
     -- more difference than chance gives: the correlation of two attempts of a group, by the method of moments, with its
-    -- standard error by chance; the fewer groups lie within one above, the more they differ alike
+    -- standard error by chance; the fewer groups lie within one above, the more they differ alike, and two do fully
     select
         level,
         sum(part * others * (ratio - 1)) / sum(part * others * others) as correlation,
-        sqrt(2 * sum(part) / nullif(sum(part) - sum(part * share), 0) / sum(part * others * others)) as error
+        sqrt(2 * least(coalesce(sum(part) / nullif(sum(part) - sum(part * share), 0), 2), 2) / sum(part * others * others))
+            as error
     from compared
     where ratio is not null
     group by level
 ),
 correlations as (
-    -- a trait below two standard errors says nothing of a lot; for its interval, each may do an error more than it seems
+    -- a trait below two standard errors says nothing of a lot, but widens its interval by what it seems to do; another one
+    -- may do a standard error more
     select
         level,
         case when correlation > 2 * error then least(correlation, 0.99) else 0 end as r,
-        least(greatest(correlation, 0) + error, 0.99) as wide
+        least(greatest(correlation, 0) + case when correlation > 2 * error then error else 0 end, 0.99) as wide
     from moments
 ),
 correlation_of_levels as (

@@ -41,7 +41,8 @@ describe('prices without a trend, with a shock in one make and month, and a sour
       return own === undefined || other === undefined ? [] : between(Math.exp(own - other));
     });
     expect(judged.length).toBeGreaterThan(35);
-    expect(judged.filter((isInside) => isInside).length / judged.length).toBeGreaterThanOrEqual(0.9);
+    // Of 39 effects with intervals of 95 %, five or fewer miss in 99 of 100 such markets.
+    expect(judged.filter((isInside) => isInside).length / judged.length).toBeGreaterThanOrEqual(0.87);
   });
 
   it('shows the shock in its make and month, and no trend', async () => {

@@ -57,11 +57,12 @@ function correlationAt(level: number, held: readonly (readonly [string[], Oracle
   }
   if (information === 0) return { correlation: 0, wide: 0 };
   // A squared difference by chance has a variance of 2, and more if few groups share one above: two differ alike. A trait
-  // counts beyond two standard errors; for the interval it may do one more.
+  // counts beyond two standard errors; for the interval it may do one more, and another trait as much as it seems to do.
   const found = excess / information;
-  const error = Math.sqrt((2 * count) / (count - parents) / information);
+  const error = Math.sqrt((2 * Math.min(2, count / (count - parents))) / information);
   const bounded = (value: number): number => Math.min(0.99, Math.max(0, value));
-  return { correlation: found > 2 * error ? bounded(found) : 0, wide: bounded(Math.max(0, found) + error) };
+  if (found > 2 * error) return { correlation: bounded(found), wide: bounded(found + error) };
+  return { correlation: 0, wide: bounded(found) };
 }
 
 export function rows(night: WorldNight): MartRow[] {
