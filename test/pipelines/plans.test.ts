@@ -131,7 +131,15 @@ it('every file of sql/ was planned', () => {
   const missing = files.filter(
     ([file, sql]) =>
       NOT_RUN[file] === undefined &&
-      !statementsOf(sql).every((part) => texts.some((text) => text.includes(part.trim()))),
+      // The page of a car puts its id in place of the parameter.
+      !statementsOf(sql).every((part) =>
+        texts.some((text) =>
+          part
+            .trim()
+            .split('$vehicle_id')
+            .every((piece) => text.includes(piece)),
+        ),
+      ),
   );
   expect(missing.map(([file]) => file)).toEqual([]);
 });
