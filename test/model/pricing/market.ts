@@ -61,7 +61,9 @@ export function lotsOf({
     with drawn as (
       select i, ${place(1, 12)} as make, ${place(2, models / 12)} as model_place, ${place(3, months)} as month_place,
         ${level('damage_main_group', 4)}, ${level('title_brand', 5)}, ${level('domain_id', 6)}, ${level('condition', 7)},
-        16 * ${draw(8)} * ${draw(9)} as age, 10 * (${draw(10)} - 0.5) as km, ${place(11, 20)} as state,
+        16 * ${draw(8)} * ${draw(9)} as age,
+        -- no car has driven less than nothing
+        greatest(10 * (${draw(10)} - 0.5), -${USUAL} * age) as km, ${place(11, 20)} as state,
         sqrt(-2 * ln(${draw(12)} + 1e-7)) * cos(6.283185307 * ${draw(13)}) as z
       from range(${lots}) as numbers(i)
     ),
@@ -84,7 +86,7 @@ export function lotsOf({
       'w' || ${place(15, 3)} as drive, 's' || ${place(16, 300)} as seller, 'b' || state as branch, 'd' || damage_main_group as damage_main_group,
       'none' as damage_second_group, 't' || title_brand as title_brand, 'c' || condition as condition, 'yes' as has_keys,
       'dealer' as seller_group, 'US' as country, 'US ' || state as state, age as age_years, 'all' as age_band,
-      greatest(0, km + ${USUAL} * age) * 10000 as odometer_km, 'usable' as odometer
+      (km + ${USUAL} * age) * 10000 as odometer_km, 'usable' as odometer
     from valued`;
 }
 
