@@ -132,7 +132,7 @@ describe('lists', () => {
       `auction <= (select as_of from dim_settings) + interval 3 day and reading <= 80000`,
       'auction nulls last',
     ],
-    ['odds=30&sort=odds', 'round(chance * 100) >= 30', 'chance desc nulls last'],
+    ['odds=40&sort=odds', 'round(chance * 100) >= 40', 'chance desc nulls last'],
     ['source=newsite_com', 'domain_id = 77', 'auction nulls last'],
     ['buyable=1&status=sale', `asked is not null and status_name = 'sale'`, 'auction nulls last'],
     [
@@ -204,7 +204,9 @@ describe('lists', () => {
 
 describe('the page of a car', () => {
   const takenOf = (share: unknown): string =>
-    share === null ? '' : `; of sold lots with such a one, ${(Number(share) * 100).toFixed(1)}% went for it`;
+    share === null
+      ? ''
+      : `; of lots sold with one at this ratio to the estimate, ${(Number(share) * 100).toFixed(1)}% went for it`;
 
   it('has the estimates, lots, events and comparables that the lake has', async () => {
     const cars = await lake(`

@@ -287,7 +287,7 @@ describe('the answer on a lot on offer', () => {
     for (const line of [
       /^estimate at auction of 2030-01-08: [\d,]+ USD$/m,
       /^last sold on 2025-02-09 at its Buy Now price for 999,000 USD \(iaai_com\); doubted: ten times the estimate, or a tenth of it$/m,
-      /^Buy Now price 9,000 USD; of sold lots with such a one, 25.0 % went for it$/m,
+      /^Buy Now price 9,000 USD; of lots sold with one at this ratio to the estimate, 25.0 % went for it$/m,
       /^sells at its next auction with a chance of 70.0 % \(60.0 % to 80.0 %\)$/m,
       /^of all lots like it \(Make 1 at copart_com\), sold since they were listed: 22.0 % by day 30 \(10.0 % to 30.0 %\), at most 32.0 % if those that left were sold$/m,
       /^the VIN says model year 2014, the feed 2024$/m,

@@ -73,8 +73,8 @@ compared as (
     where offered > 1
 ),
 moments as (
-    -- more difference than chance gives: the correlation of two attempts of a group, by the method of moments, with its
-    -- standard error by chance; the fewer groups lie within one above, the more they differ alike, and two do fully
+    -- The correlation of two attempts of a group, by the method of moments, and its standard error if chance alone makes
+    -- groups differ. Few groups within one above depend on each other: of two, one mirrors the other.
     select
         level,
         sum(part * others * (ratio - 1)) / sum(part * others * others) as correlation,
@@ -85,8 +85,8 @@ moments as (
     group by level
 ),
 correlations as (
-    -- a trait below two standard errors says nothing of a lot, but widens its interval by what it seems to do; another one
-    -- may do a standard error more
+    -- A trait below two standard errors does not move the odds. For the interval it counts with what it seems to do. A trait
+    -- above counts with a standard error more.
     select
         level,
         case when correlation > 2 * error then least(correlation, 0.99) else 0 end as r,

@@ -257,7 +257,9 @@ const SHORT: Readonly<Record<string, string>> = {
 
 /** How likely a Buy Now price is taken. */
 const takenOf = ({ buy_now_share: share }: Pick<Value, 'buy_now_share'>): string =>
-  share === null ? '' : `; of sold lots with such a one, ${percent(share)} went for it`;
+  share === null
+    ? ''
+    : `; of lots sold with one at this ratio to the estimate, ${percent(share)} went for it`;
 
 /** What of four such lots that are sold one, two and three go for at most at auction. */
 const bidsOf = (

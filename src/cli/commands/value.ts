@@ -106,7 +106,7 @@ function historyOf({ price, currency, buy_now, last_sale: sale, ...value }: Valu
   const share =
     value.buy_now_share === null
       ? ''
-      : `; of sold lots with such a one, ${percent(value.buy_now_share)} went for it`;
+      : `; of lots sold with one at this ratio to the estimate, ${percent(value.buy_now_share)} went for it`;
   const own = value.is_currency_known ? currency : '(its currency is not known)';
   return [
     sale !== null &&

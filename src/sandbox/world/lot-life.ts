@@ -10,8 +10,9 @@ interface Attempt {
   readonly resultAt: Instant;
   /** When a bid before the auction was seen, if one was. */
   readonly prebidAt: Instant | null;
-  /** A number from 0 to 1, below which the chance to sell must be for a sale, and that chance by the plain law. */
+  /** A number from 0 to 1. A buyer wants the lot if the chance to sell is above it. */
   readonly luck: number;
+  /** The chance to sell by the plain law, 0 to 1. */
   readonly odds: number;
 }
 

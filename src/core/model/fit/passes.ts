@@ -154,8 +154,8 @@ function weightOf(weighing: Weighing, square: number): number {
 }
 
 /**
- * Share of the expected price that comes from other prices than its own, 0 to 1. Groups are fitted to what the other effects
- * leave, so that a price reaches its groups with what the others left of it.
+ * Share of the expected price that comes from other prices, 0.01 to 1. Groups are fitted to what the other effects leave. So
+ * the share that other prices have in those effects and their share in the groups multiply.
  * @param unsure variance of the expected price
  */
 export function othersOf({ fit, weighed }: State, priced: PricedRow, unsure: number): number {

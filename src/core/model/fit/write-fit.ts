@@ -37,7 +37,7 @@ export async function writeEstimates(
     const spread = used ? variance / others : variance + unsure;
     const make = tree[tree[priced.model]?.parent ?? -1]?.parent ?? -1;
     const { logBuyNow, ahead } = priced;
-    // Until its auction, the level of all prices goes on as it went from month to month.
+    // Until the auction, the level of prices may change as it did from month to month.
     const toCome = Number.isNaN(ahead) ? 0 : ahead * ofMonth;
     const around = reachOf(state, priced, estimate, spread - variance + toCome);
     const canBeBought = isToCome && !Number.isNaN(logBuyNow) && !Number.isNaN(ahead);
