@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
-import type { Uneven } from '../../src/sandbox/data/uneven.js';
+import { buyNowChance, type Uneven } from '../../src/sandbox/data/uneven.js';
 import { createWorld, startSandbox } from '../../src/sandbox/index.js';
 import {
   bareDuckDb,
@@ -43,6 +43,12 @@ const WORLDS: readonly {
   { name: 'traits that sell', seed: 20, uneven: { odds: 1 } },
 ];
 const USUAL = 3;
+
+/** What the usual worlds keep, in percent, and what the others keep: a night has some 1,900 sales, so a point is chance. */
+const BOUNDS = {
+  usual: { in80: [78.5, 82], classes: [76, 84], told: 2 },
+  other: { in80: [78, 83.5], classes: [72, 87], told: 7 },
+} as const;
 
 /** An estimate of a lot on offer with what it is classed by. */
 interface Offer extends Told {
@@ -118,26 +124,33 @@ describe('intervals of lots on offer, by the planted law', () => {
     );
     for (const each of classes) process.stdout.write(`  ${each.name}: ${shown(each)}\n`);
     expect(all.rows).toBeGreaterThan(8_000);
-    // Of a night with some 1,900 sales, the quantiles of 80 % are known to a point.
-    expect(all.inside80).toBeGreaterThan(78);
-    expect(all.inside80).toBeLessThan(83.5);
+    const bounds = BOUNDS[WORLDS.indexOf(world) < USUAL ? 'usual' : 'other'];
+    expect(all.inside80).toBeGreaterThan(bounds.in80[0]);
+    expect(all.inside80).toBeLessThan(bounds.in80[1]);
     expect(all.inside50).toBeGreaterThan(47);
     expect(all.inside50).toBeLessThan(55);
     expect(all.score).toBeLessThan(1.5 * all.lawScore);
     for (const { name, inside80 } of classes) {
-      expect(inside80, name).toBeGreaterThan(74);
-      expect(inside80, name).toBeLessThan(87);
+      expect(inside80, name).toBeGreaterThan(bounds.classes[0]);
+      expect(inside80, name).toBeLessThan(bounds.classes[1]);
     }
-    // Of two nights in three it is within two points; the back-test knew its cars from fewer prices.
-    expect(Math.abs(100 * Number(told?.inside_80) - all.inside80)).toBeLessThan(7);
+    expect(Math.abs(100 * Number(told?.inside_80) - all.inside80)).toBeLessThan(bounds.told);
     if (world.uneven.buyNow === undefined) return;
-    const taken = (from: number, to: number): number => {
-      const near = covered.filter(
-        ({ told: { buyNowRatio: ratio } }) => ratio !== null && ratio >= from && ratio < to,
+    const taken = (from: number, to: number) => {
+      const near = covered.flatMap(({ told: { buyNowRatio: ratio, buyNowShare } }) =>
+        ratio !== null && ratio >= from && ratio < to
+          ? [{ told: buyNowShare, planted: buyNowChance(ratio) }]
+          : [],
       );
-      return near.reduce((sum, { told }) => sum + told.buyNowShare, 0) / near.length;
+      const mean = (read: (each: (typeof near)[number]) => number): number =>
+        near.reduce((sum, each) => sum + read(each), 0) / near.length;
+      const [told, planted] = [mean((each) => each.told), mean((each) => each.planted)];
+      process.stdout.write(
+        `  Buy Now at ${from} to ${to} of the estimate: ${told.toFixed(2)} told, ${planted.toFixed(2)} planted\n`,
+      );
+      return told;
     };
-    // Planted: 0.6 at the value, 0.02 at its double.
+    // The curve is flatter than planted: one Buy Now price in seven changes later, and then says nothing of the sale.
     expect(taken(0.6, 0.9)).toBeGreaterThan(2 * taken(1.5, 4));
     expect(taken(2, 4)).toBeLessThan(0.2);
   });
