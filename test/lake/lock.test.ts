@@ -9,7 +9,7 @@ import { packageRoot } from '../../src/base/config/package-root.js';
 import { holderAtWork, type LockOptions, placeOf, takeLock } from '../../src/core/job/lock.js';
 import { temporaryFolder } from '../pipelines/support.js';
 
-const LIBRARY = join(packageRoot, 'dist', 'src', 'core', 'lake', 'lock.js');
+const LIBRARY = join(packageRoot, 'dist', 'src', 'core', 'job', 'lock.js');
 const TAKER = join(packageRoot, 'test', 'lake', 'take-lock.mjs');
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -51,7 +51,8 @@ async function takeTogether(count: number, mode: 'once' | 'many'): Promise<strin
     stdout.on('data', (data) => {
       outputs[i] += String(data);
     });
-    await once(stdout, 'data');
+    await Promise.race([once(stdout, 'data'), ended[i]]);
+    expect(outputs[i], 'a process ended before it was ready').not.toBe('');
   });
   await Promise.all(ready);
   writeFileSync(go, '');
