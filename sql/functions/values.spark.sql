@@ -30,6 +30,12 @@ create temporary function day_of(moment timestamp) returns date return cast(mome
 create temporary function days_between(earlier timestamp, later timestamp) returns bigint
     return cast(datediff(cast(later as date), cast(earlier as date)) as bigint);
 
+create temporary function plausible_date(moment timestamp, last_day date) returns timestamp
+    return case when cast(moment as date) between date '1990-01-01' and last_day then moment end;
+
+create temporary function plausible_event_date(moment timestamp, last_day date) returns timestamp
+    return case when cast(moment as date) between date '1900-01-01' and last_day then moment end;
+
 create temporary function month_of(moment timestamp) returns date
     return cast(date_trunc('month', cast(moment as date)) as date);
 

@@ -37,6 +37,14 @@ create macro if not exists day_of(moment) as case
     else cast(make_timestamp(epoch_us(cast(moment as timestamptz))) as date)
 end;
 
+-- A date of the feed that can be; otherwise null. No source had lots before 1990. The last day is in dim_settings.
+create macro if not exists plausible_date(moment, last_day) as
+    case when day_of(moment) between date '1990-01-01' and last_day then moment end;
+
+-- The date of an event in the life of a car, such as its registration, if it can be; otherwise null.
+create macro if not exists plausible_event_date(moment, last_day) as
+    case when day_of(moment) between date '1900-01-01' and last_day then moment end;
+
 -- Calendar days (UTC) from one date or instant to another.
 create macro if not exists days_between(earlier, later) as cast(day_of(later) - day_of(earlier) as bigint);
 

@@ -1,7 +1,7 @@
 // The rules of docs/ask/marts.md a second time, in plain JavaScript and lot by lot, to compare the SQL with.
 
-/** An earlier sale date stands for none, and so does one more than two years ahead. */
-const FIRST_SALE_DAY = Date.UTC(2000, 0, 1);
+/** An earlier date stands for none, and so does one more than two years ahead. */
+const FIRST_DAY = Date.UTC(1990, 0, 1);
 
 /** A lot as the lake has it; times are milliseconds. */
 export interface OracleLot {
@@ -103,6 +103,8 @@ export interface OracleAttempt {
   readonly doubt: string | null;
   /** Why the amount of a trusted sale is no price. */
   readonly outlier: string | null;
+  /** Buy Now price that its deciding entry states. */
+  readonly buyNow: number | null;
   /** What proves a trusted result. */
   readonly basis: string | null;
   readonly daysSince: number | null;
@@ -120,6 +122,7 @@ interface Entry {
   readonly status: number | null;
   readonly saleDate: number;
   readonly amount: number | null;
+  readonly buyNow: number | null;
   readonly isSettled: boolean;
   readonly proof: Proof;
 }
@@ -273,6 +276,7 @@ function attemptsOfLot(world: OracleWorld, lot: OracleLot): LotAttempt[] {
         outcome,
         reason,
         amount,
+        buyNow: speaker.buyNow,
         price: isTrusted ? amount : null,
         isTrusted,
         doubt: doubtOf(amount),
@@ -334,7 +338,7 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
     },
     seenAt: number | null,
   ): Entry[] =>
-    from.saleDate === null || from.saleDate < FIRST_SALE_DAY || from.saleDate > world.now + 731 * 24 * HOUR
+    from.saleDate === null || from.saleDate < FIRST_DAY || from.saleDate > world.now + 731 * 24 * HOUR
       ? []
       : [
           {
@@ -343,6 +347,7 @@ function entriesOf(world: OracleWorld, lot: OracleLot): Entry[] {
             status: from.status,
             saleDate: from.saleDate,
             amount: from.amount === 0 ? null : from.amount,
+            buyNow: from.buyNow,
             proof: proofOf(from.status, from.saleDate, from.amount, from.buyNow),
             isSettled:
               proofOf(from.status, from.saleDate, from.amount, from.buyNow) !== 'none' ||

@@ -29,6 +29,8 @@ function plantedLot(world: World, life: Life, lot: LotLife) {
     modelId: car.model.id,
     generationId: car.generation.id,
     facts: facts.price,
+    // What the lot can be bought for, USD; 0 or null if it cannot.
+    buyNow: facts.buyNow,
     // What an auction of the lot brings at an instant, if it sells: `accepted` is the least part of the median that does.
     priceAt: (at: Date) => lawAt(world, facts.price, accepted(world, lot), at.getTime()),
     // False if the service never learned the price.

@@ -1,5 +1,5 @@
 import type { World } from '../../src/sandbox/index.js';
-import { type PriceLaw, plantedLots } from '../sandbox/planted.js';
+import { type PlantedLot, type PriceLaw, plantedLots } from '../sandbox/planted.js';
 
 /** An estimate with its intervals, USD, and the time of the auction that it is for. */
 export interface Told {
@@ -16,6 +16,8 @@ export interface Told {
 export interface Covered<T extends Told> {
   readonly told: T;
   readonly law: PriceLaw;
+  /** What the lot can be bought for; 0 or null if it cannot. */
+  readonly buyNow: number | null;
   readonly inside80: number;
   readonly inside50: number;
   /** The weighted interval score of the log price, and that of the intervals of the law itself; less is better. */
@@ -33,11 +35,12 @@ export function coverage<T extends Told>(world: World, estimates: readonly T[]):
   const lots = new Map([...plantedLots(world)].map((lot) => [lot.lotId, lot]));
   return estimates.flatMap((told) => {
     const lot = lots.get(told.lot_id);
-    return lot === undefined ? [] : [judge(told, lot.priceAt(told.priced_at))];
+    return lot === undefined ? [] : [judge(told, lot)];
   });
 }
 
-function judge<T extends Told>(told: T, law: PriceLaw): Covered<T> {
+function judge<T extends Told>(told: T, { buyNow, priceAt }: PlantedLot): Covered<T> {
+  const law = priceAt(told.priced_at);
   const floor = law.expected * law.accepted;
   const below = (price: number): number => shareBelow(law, price);
   const refused = below(floor);
@@ -54,6 +57,7 @@ function judge<T extends Told>(told: T, law: PriceLaw): Covered<T> {
   return {
     told,
     law,
+    buyNow,
     inside80: inside(told.low_80, told.high_80),
     inside50: inside(told.low_50, told.high_50),
     score: scoreOf(points, log),

@@ -15,6 +15,11 @@ with priced as (
     left join vehicles on vehicles.vehicle_id = sales.vehicle_id
     where price is not null and currency is not null
 ),
+records as (
+    select *, plausible_date(calculated_at, last_day) as counted_at
+    from statistics
+    cross join dim_settings
+),
 our_prices as (
     select
         statistic_id,
@@ -23,7 +28,7 @@ our_prices as (
         avg(price) as price_avg,
         min(price) as price_min,
         max(price) as price_max
-    from statistics as records
+    from records
     inner join priced
         on priced.domain_id is not distinct from records.domain_id
         and priced.manufacturer_id is not distinct from records.manufacturer_id
@@ -33,7 +38,7 @@ our_prices as (
         and priced.vehicle_type_id is not distinct from records.vehicle_type_id
         -- a record without an engine covers all engines
         and (records.engine_id is null or priced.engine_id = records.engine_id)
-        and (records.calculated_at is null or priced.sale_date <= records.calculated_at)
+        and (counted_at is null or priced.sale_date <= counted_at)
     group by statistic_id
     having min(currency) = max(currency)
 ),
@@ -60,7 +65,7 @@ select
     year,
     vehicle_type_id,
     engine_id,
-    calculated_at,
+    counted_at as calculated_at,
     currency,
     lot_count as service_lots,
     avg_final_bid as service_avg,
@@ -77,5 +82,5 @@ select
     end as avg_difference,
     case when avg_final_bid > 0 then known_prices.price_avg / avg_final_bid - 1 end as avg_difference_share,
     known_prices.price_avg between min_final_bid and max_final_bid as is_within
-from statistics
+from records
 left join known_prices using (statistic_id)

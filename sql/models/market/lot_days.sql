@@ -16,10 +16,11 @@ days as (
         lot_id,
         vehicle_id,
         domain_id,
-        day_of(created_at) as created_on,
+        day_of(plausible_date(created_at, last_day)) as created_on,
         coalesce(archived, false) as is_left,
-        case when archived then day_of(archived_at) end as left_on
+        case when archived then day_of(plausible_date(archived_at, last_day)) end as left_on
     from lots
+    cross join dim_settings
 ),
 sold_lots as (
     select lot_id, attempt, vehicle_round, vehicle_attempt, day_of(sale_date) as sold_on

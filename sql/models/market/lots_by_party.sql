@@ -50,13 +50,13 @@ lot_facts as (
         -- the bounds of a price also apply to a reserve
         case when is_last_observed then plausible_price(seller_reserve_price) end as reserve,
         (plausible_price(last_amount) - reserve) / reserve as gap_share,
-        -- a lot that the feed learned of after its auction has no days
-        case when days_between(created_at, sold_at) >= 0 then days_between(created_at, sold_at) end as days,
+        days_between(plausible_date(created_at, last_day), sold_at) as days,
         log_ratio,
         log_place,
         log_seller,
         weight
     from lots
+    cross join dim_settings
     left join held_lots on held_lots.lot_id = lots.lot_id
     left join estimated on estimated.lot_id = held_lots.lot_id
     where is_auction(lots.domain_id)
@@ -78,8 +78,9 @@ select
     sum(weight) as price_weight,
     -- the estimate knows what the place and the seller do to prices, so that its part is added again
     sum(weight * (log_ratio + case level when 'branch' then log_place else log_seller end)) / sum(weight) as log_ratio,
-    count(days) as timed_lots,
-    median(days) as days_median
+    -- a lot that the feed learned of after its auction has no days
+    count(days) filter (where days >= 0) as timed_lots,
+    median(days) filter (where days >= 0) as days_median
 from parties
 inner join lot_facts using (lot_id)
 group by level, domain_id, party

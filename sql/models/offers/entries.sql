@@ -1,10 +1,25 @@
-with archivings as (
+with dated_archivings as (
+    select
+        lot_id,
+        vehicle_id,
+        domain_id,
+        vin,
+        status_id,
+        final_bid,
+        buy_now,
+        plausible_date(archived_at, last_day) as archived_at,
+        plausible_date(sale_date, last_day) as sale_date,
+        plausible_date(final_bid_updated_at, last_day) as final_bid_updated_at
+    from archived_lots
+    cross join dim_settings
+),
+archivings as (
     select
         *,
         -- the archive feed takes a lot in after its auction; an auction that it dates after that was not held
         archived_at >= sale_date as is_after_sale,
         row_number() over (partition by lot_id order by archived_at desc nulls last) as recency
-    from archived_lots
+    from dated_archivings
 ),
 last_archivings as (
     select * from archivings where recency = 1
@@ -28,8 +43,7 @@ told_lots as (
         case when archived.status_id = 6 and archived.is_after_sale then day_of(archived.sale_date) end as confirmed_day,
         archived.final_bid as confirmed_amount,
         clock.as_of,
-        clock.first_sale_day,
-        clock.last_sale_day
+        clock.last_day
     from lots
     full join last_archivings as archived on archived.lot_id = lots.lot_id
     left join sightings on sightings.lot_id = lots.lot_id
@@ -52,7 +66,7 @@ told_entries as (
         sale_date,
         bid as amount,
         buy_now_price as buy_now,
-        final_bid_updated_at as recorded_at,
+        final_bid_updated_at as told_at,
         gone_at is not null as is_gone
     from prices
     -- an entry that left the price history before its date was an announcement, not an auction
@@ -69,11 +83,11 @@ entries_of_lots as (
         *,
         day_of(sale_date) as sale_day,
         case when origin = 'archive' then buy_now else coalesce(buy_now, lot_buy_now) end as known_buy_now,
-        case when origin = 'archive' then archived_at when not is_gone then seen_at end as observed_at
+        case when origin = 'archive' then archived_at when not is_gone then seen_at end as observed_at,
+        plausible_date(told_at, last_day) as recorded_at
     from told_entries
     inner join auction_lots using (lot_id)
-    -- a date outside is a placeholder of the feed
-    where day_of(sale_date) between first_sale_day and last_sale_day and origin in ('history', last_origin)
+    where plausible_date(sale_date, last_day) is not null and origin in ('history', last_origin)
 ),
 proven_entries as (
     select
@@ -97,6 +111,7 @@ select
     sale_date,
     sale_day,
     nullif(amount, 0) as amount,
+    plausible_price(known_buy_now) as buy_now,
     proof,
     -- proof settles the result; else the auction is 12 hours past, and the lot was seen then, or the result was recorded after
     -- the start

@@ -4,7 +4,9 @@ with sold_lots as (
         lot_id,
         case when doubt is null then amount end as price,
         sale_date,
-        case when proof = 2 then 'buy_now' else 'auction' end as sold_by
+        case when proof = 2 then 'buy_now' else 'auction' end as sold_by,
+        -- a lot can get another Buy Now price after its sale
+        case when proof = 2 then amount else buy_now end as buy_now
     from rounds
     where trust_reason = 'trusted'
 ),
@@ -24,10 +26,10 @@ offers as (
         -- a sold lot is priced at its sale, any other lot at its next auction, when it left the feed, or now
         case
             -- a listing from the future would stretch the months of the market
-            when market = 'asking' then least(coalesce(lots.created_at, as_of), as_of)
+            when market = 'asking' then least(coalesce(plausible_date(lots.created_at, last_day), as_of), as_of)
             -- no auction is announced so far ahead; the car would be older than it is at any
             when sold_lots.lot_id is null and next_date > as_of + interval '120' day then as_of
-            else coalesce(sold_lots.sale_date, next_date, lots.archived_at, as_of)
+            else coalesce(sold_lots.sale_date, next_date, plausible_date(lots.archived_at, last_day), as_of)
         end as priced_at,
         facts.manufacturer_id,
         facts.model_id,
@@ -36,7 +38,10 @@ offers as (
         coalesce(year_origin, 'unknown') as year_origin,
         coalesce(nullif(trim(body_type_name), ''), 'unknown') as body_type,
         coalesce(sold_lots.sold_by, 'auction') as sold_by,
-        case when is_auction(lots.domain_id) then plausible_price(lots.buy_now) end as buy_now,
+        case
+            when is_auction(lots.domain_id)
+            then case when sold_lots.lot_id is null then plausible_price(lots.buy_now) else sold_lots.buy_now end
+        end as buy_now,
         nullif(lower(trim(engine_name)), '') as engine,
         nullif(lower(trim(fuel_name)), '') as fuel,
         nullif(lower(trim(drive_wheel_name)), '') as drive,

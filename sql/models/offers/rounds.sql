@@ -75,6 +75,7 @@ select
     amount,
     final_reason as trust_reason,
     doubt,
+    buy_now,
     proof,
     days_since_previous,
     previous_amount

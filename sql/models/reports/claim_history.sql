@@ -9,6 +9,15 @@ with reports as (
     from history_reports
     where gone_at is null
 ),
+dated_events as (
+    select
+        *,
+        plausible_event_date(occurred_at, last_day) as happened_at,
+        case when plausible_event_date(occurred_at, last_day) is not null then occurred_at_local end as happened_local
+    from events
+    cross join dim_settings
+    where gone_at is null
+),
 entries as (
     select
         reports.report_number,
@@ -20,10 +29,10 @@ entries as (
         coalesce(nullif(trim(type_key), ''), 'unknown') as type_key,
         nullif(trim(subtype_key), '') as subtype_key,
         nullif(trim(status_key), '') as status_key,
-        occurred_at,
-        occurred_at_local as occurred_local,
-        length(occurred_at_local) as local_length,
-        case length(occurred_at_local)
+        happened_at as occurred_at,
+        happened_local as occurred_local,
+        length(happened_local) as local_length,
+        case length(happened_local)
             when 4 then 'year'
             when 7 then 'month'
             when 10 then 'day'
@@ -31,10 +40,10 @@ entries as (
             else coalesce(nullif(trim(date_precision_key), ''), 'unknown')
         end as date_precision_key,
         cast(
-            left(occurred_at_local, 10)
-            || case length(occurred_at_local) when 4 then '-01-01' when 7 then '-01' else '' end as date
+            left(happened_local, 10)
+            || case length(happened_local) when 4 then '-01-01' when 7 then '-01' else '' end as date
         ) as occurred_from,
-        coalesce(occurred_at_offset, created_at_offset, 0) as minutes_ahead,
+        coalesce(case when happened_at is not null then occurred_at_offset end, created_at_offset, 0) as minutes_ahead,
         mileage_km,
         case
             when coalesce(amount_total, amount_insurance_benefit, amount_parts, amount_labor, amount_painting) is not null
@@ -45,12 +54,11 @@ entries as (
         amount_parts,
         amount_labor,
         amount_painting
-    from events
+    from dated_events as events
     inner join reports
         on reports.report_id = events.report_id
         and reports.listing_id is not distinct from events.listing_id
         and reports.domain_id is not distinct from events.domain_id
-    where events.gone_at is null
 ),
 days as (
     select

@@ -14,10 +14,11 @@ reported as (
         coalesce(trim(listing_id), '') as listing_id,
         vehicle_id,
         report_id,
-        system_updated_at,
-        created_at,
+        plausible_date(system_updated_at, last_day) as system_updated_at,
+        plausible_date(created_at, last_day) as created_at,
         case when summary_insurance_claim_count >= 0 then summary_insurance_claim_count end as claims
     from history_reports
+    cross join dim_settings
     where gone_at is null
 ),
 checked as (

@@ -4,10 +4,8 @@ select
     max_by(relisting_days, started_at) as relisting_days,
     -- runs before the estimates did not state it
     coalesce(max_by(estimate_alarm, started_at), 0.25) as estimate_alarm,
-    -- no source had lots before, so that an earlier date such as 1900-01-01 stands for none
-    date '2000-01-01' as first_sale_day,
-    -- no auction is announced so far ahead; 9999-12-31 stands for none
-    day_of(max(started_at) + interval '2' year) as last_sale_day
+    -- nothing is announced so far ahead; 9999-12-31 stands for none
+    day_of(max(started_at) + interval '2' year) as last_day
 from runs
 -- an older lotlake recorded no outcome
 where coalesce(outcome, 'published') = 'published'

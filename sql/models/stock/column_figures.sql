@@ -32,17 +32,6 @@ with filled_columns as (
     from (select count(*) as all_rows, count(bid) as bid, count(sale_date) as sale_date from prices) as counts
     unpivot (filled_rows for column_name in (bid, sale_date))
 ),
-placeholders as (
-    select 'lots' as table_name, count(*) as dates
-    from lots
-    cross join dim_settings
-    where day_of(sale_date) not between first_sale_day and last_sale_day
-    union all
-    select 'prices', count(*)
-    from prices
-    cross join dim_settings
-    where day_of(sale_date) not between first_sale_day and last_sale_day
-),
 vin_faults as (
     select reason, count(*) as faults, sum(count(*)) over () as vins from vin_facts group by reason
 ),
@@ -61,7 +50,7 @@ select
 from filled_columns
 where all_rows > 0
 union all
-select table_name || '.sale_date', 'placeholder_dates', dates, 'rows' from placeholders where dates > 0
+select table_name || '.' || column_name, 'placeholder_dates', dates, 'rows' from placeholder_dates where dates > 0
 union all
 select 'vehicles.vin', 'vin_' || reason || '_share', faults / vins, 'share, 0 to 1'
 from vin_faults

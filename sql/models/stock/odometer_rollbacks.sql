@@ -5,28 +5,32 @@ readings as (
     -- a reading that the source replaced was a mistake
     select
         lots.vehicle_id,
-        day_of(coalesce(last_changes.seen_at, lots.created_at, lots.first_seen_at)) as read_on,
+        day_of(coalesce(last_changes.seen_at, plausible_date(lots.created_at, last_day), lots.first_seen_at)) as read_on,
         odometer_readings.odometer_km
     from lots
     inner join odometer_readings on odometer_readings.lot_id = lots.lot_id
     left join last_changes on last_changes.lot_id = lots.lot_id
+    cross join dim_settings
     union all
     -- the odometer was read at some time up to then
-    select vehicle_id, day_of(created_at), vehicle_snapshot_mileage_km
+    select vehicle_id, day_of(plausible_date(created_at, last_day)), vehicle_snapshot_mileage_km
     from inspections
+    cross join dim_settings
     where vehicle_snapshot_mileage_km between 1 and 2000000
     union all
-    select vehicle_id, day_of(created_at), vehicle_snapshot_mileage_km
+    select vehicle_id, day_of(plausible_date(created_at, last_day)), vehicle_snapshot_mileage_km
     from history_reports
+    cross join dim_settings
     where vehicle_snapshot_mileage_km between 1 and 2000000
     union all
-    select reports.vehicle_id, day_of(events.occurred_at), events.mileage_km
+    select reports.vehicle_id, day_of(plausible_event_date(events.occurred_at, last_day)), events.mileage_km
     from events
     inner join history_reports as reports
         on reports.report_id = events.report_id
         and reports.listing_id is not distinct from events.listing_id
         and reports.domain_id is not distinct from events.domain_id
         and reports.gone_at is not distinct from events.gone_at
+    cross join dim_settings
     where length(events.occurred_at_local) >= 10 and events.mileage_km between 1 and 2000000
 ),
 usable as (

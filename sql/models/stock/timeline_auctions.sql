@@ -3,13 +3,14 @@ with told as (
         lot_id,
         'price_entry' as event,
         40 as step,
-        sale_date as occurred_at,
+        plausible_date(sale_date, last_day) as occurred_at,
         'prices' as evidence_table,
         price_id as evidence_id,
         price_id,
         nullif(bid, 0) as amount,
         coalesce(nullif(trim(status_name), ''), 'unknown') as description
     from prices
+    cross join dim_settings
     union all
     select
         lot_id,
@@ -27,13 +28,14 @@ with told as (
         lot_id,
         'archived',
         60,
-        archived_at,
+        plausible_date(archived_at, last_day),
         'archived_lots',
         null,
         null,
         null,
         coalesce(nullif(trim(status_name), ''), 'unknown')
     from archived_lots
+    cross join dim_settings
 ),
 of_vehicles as (
     select

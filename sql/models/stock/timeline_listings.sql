@@ -23,6 +23,29 @@ known as (
     inner join lots on lots.lot_id = evidence.lot_id
     group by vehicle_id, evidence.lot_id
 ),
+dated_lots as (
+    select
+        lot_id,
+        vehicle_id,
+        domain_id,
+        lot,
+        bid,
+        buy_now,
+        seller_reserve_price,
+        odometer_km,
+        archived,
+        archived_by,
+        first_seen_at,
+        plausible_date(sale_date, last_day) as sale_date,
+        plausible_date(created_at, last_day) as created_at,
+        plausible_date(archived_at, last_day) as archived_at,
+        plausible_date(bid_updated_at, last_day) as bid_updated_at,
+        plausible_date(buy_now_updated_at, last_day) as buy_now_updated_at,
+        plausible_date(seller_reserve_updated_at, last_day) as seller_reserve_updated_at
+    from lots
+    cross join dim_settings
+    where vehicle_id is not null
+),
 statements as (
     -- what a lot says now of each field whose changes are events
     select
@@ -69,14 +92,13 @@ statements as (
                 else 'as the lot says'
             end
         end as description
-    from lots
+    from dated_lots as lots
     inner join lot_groups on lot_groups.lot_id = lots.lot_id
     left join known on known.vehicle_id = lots.vehicle_id and known.lot_id = lots.lot_id
     cross join (
         values ('odometer_km', 'listed', 10), ('bid', 'bid', 31), ('buy_now', 'buy_now', 32),
             ('seller_reserve_price', 'reserve', 33), ('archived', 'archived', 60)
     ) as fields (field, event, step)
-    where lots.vehicle_id is not null
 ),
 compared as (
     -- Of an amount that changed, the first value was there when lotlake first saw the lot. The odometer of a listing is the

@@ -16,8 +16,8 @@ with report_entries as (
         report_id,
         position,
         gone_at,
-        occurred_at,
-        occurred_at_local as occurred_local,
+        plausible_event_date(occurred_at, last_day) as occurred_at,
+        case when plausible_event_date(occurred_at, last_day) is not null then occurred_at_local end as occurred_local,
         amount_total as amount,
         nullif(upper(trim(currency)), '') as currency,
         mileage_km as odometer_km,
@@ -25,6 +25,7 @@ with report_entries as (
             || coalesce(', ' || nullif(trim(subtype_key), ''), '')
             || coalesce(', ' || nullif(trim(status_key), ''), '') as description
     from events
+    cross join dim_settings
     union all
     select
         'check_present',
@@ -54,10 +55,14 @@ select
     reports.listing_id,
     reports.report_id,
     report_entries.position,
-    case when step = 3 then coalesce(reports.checked_at, reports.created_at) else occurred_at end as occurred_at,
     case
-        when step = 3 then coalesce(reports.checked_at_local, reports.created_at_local)
-        else occurred_local
+        when step = 3 then coalesce(plausible_date(reports.checked_at, last_day), plausible_date(reports.created_at, last_day))
+        else occurred_at
+    end as occurred_at,
+    case
+        when step < 3 then occurred_local
+        when plausible_date(reports.checked_at, last_day) is not null then reports.checked_at_local
+        when plausible_date(reports.created_at, last_day) is not null then reports.created_at_local
     end as occurred_local,
     -- an odometer reading needs a day
     case when length(occurred_local) >= 10 then occurred_at end as read_at,
@@ -71,4 +76,5 @@ inner join history_reports as reports
     and reports.listing_id is not distinct from report_entries.listing_id
     and reports.domain_id is not distinct from report_entries.domain_id
     and reports.gone_at is not distinct from report_entries.gone_at
+cross join dim_settings
 where reports.vehicle_id is not null

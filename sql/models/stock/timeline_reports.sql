@@ -9,16 +9,20 @@ with report_events as (
         listing_id,
         report_id,
         cast(null as bigint) as position,
-        coalesce(inspected_at, created_at) as occurred_at,
-        coalesce(inspected_at_local, created_at_local) as occurred_local,
+        coalesce(plausible_date(inspected_at, last_day), plausible_date(created_at, last_day)) as occurred_at,
+        case
+            when plausible_date(inspected_at, last_day) is not null then inspected_at_local
+            when plausible_date(created_at, last_day) is not null then created_at_local
+        end as occurred_local,
         -- the odometer was read at some time up to then
-        created_at as read_at,
+        plausible_date(created_at, last_day) as read_at,
         cast(null as double) as amount,
         cast(null as string) as currency,
         vehicle_snapshot_mileage_km as odometer_km,
         'overall ' || coalesce(nullif(trim(conclusions_overall_result_key), ''), 'unknown')
             || ', accident ' || coalesce(nullif(trim(conclusions_accident_status_key), ''), 'unknown') as description
     from inspections
+    cross join dim_settings
     where vehicle_id is not null
     union all
     select
@@ -30,15 +34,19 @@ with report_events as (
         listing_id,
         report_id,
         null,
-        coalesce(checked_at, created_at),
-        coalesce(checked_at_local, created_at_local),
-        created_at,
+        coalesce(plausible_date(checked_at, last_day), plausible_date(created_at, last_day)),
+        case
+            when plausible_date(checked_at, last_day) is not null then checked_at_local
+            when plausible_date(created_at, last_day) is not null then created_at_local
+        end,
+        plausible_date(created_at, last_day),
         null,
         null,
         vehicle_snapshot_mileage_km,
         'claims ' || coalesce(cast(summary_insurance_claim_count as string), 'unknown')
             || ', owner changes ' || coalesce(cast(summary_owner_change_count as string), 'unknown')
     from history_reports
+    cross join dim_settings
     where vehicle_id is not null
     union all
     select

@@ -41,6 +41,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
         : (sale?.saleDate ?? upcoming.get(lot.id)?.saleDate ?? leftAt.get(lot.id) ?? night.now),
     );
     const currency = currencyOf(lot);
+    const buyNow = sale === undefined ? lot.buyNow : sale.basis === 'buy_now' ? sale.amount : sale.buyNow;
     const age = ageOf(vehicle.year, at);
     const isTooLow = age !== null && lot.km !== null && lot.km < 500 * (age - 1);
     const km = age === null || isTooLow ? null : lot.km;
@@ -64,8 +65,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       year_origin: vehicle.origin ?? 'unknown',
       body_type: text(vehicle.body_type?.name),
       sold_by: sale?.basis === 'buy_now' ? 'buy_now' : 'auction',
-      buy_now:
-        !isAsking && lot.buyNow !== null && lot.buyNow >= 1 && lot.buyNow <= 5_000_000 ? lot.buyNow : null,
+      buy_now: !isAsking && buyNow !== null && buyNow >= 1 && buyNow <= 5_000_000 ? buyNow : null,
       engine: lowered(vehicle.engine?.name),
       fuel: lowered(vehicle.fuel?.name),
       drive: lowered(vehicle.drive_wheel?.name),
