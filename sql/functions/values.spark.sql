@@ -5,7 +5,7 @@ create temporary function money(amount double) returns double return round(amoun
 create temporary function is_auction(domain_id bigint) returns boolean return domain_id <> 12;
 
 create temporary function plausible_price(amount double) returns double
-    return case when amount between 1 and 5000000 then amount end;
+    return case when amount between 1 and 5000000 and floor(amount) <> 999999 then amount end;
 
 create temporary function plausible_year(given bigint, this_year bigint) returns bigint
     return case when given between 1901 and this_year + 1 then given end;

@@ -6,8 +6,9 @@ create macro if not exists money(amount) as round(amount * 100) / 100;
 -- Source 12 lists cars at asking prices and holds no auctions.
 create macro if not exists is_auction(domain_id) as domain_id <> 12;
 
--- An amount that can be a price, in any currency; otherwise null.
-create macro if not exists plausible_price(amount) as case when amount between 1 and 5000000 then amount end;
+-- An amount that can be a price, in any currency; otherwise null. 999,999 stands for one that is not known.
+create macro if not exists plausible_price(amount) as
+    case when amount between 1 and 5000000 and floor(amount) <> 999999 then amount end;
 
 -- A model year that a car can have: after 1900, which stands for an unknown one, until that after this year; otherwise null.
 create macro if not exists plausible_year(given, this_year) as case when given between 1901 and this_year + 1 then given end;

@@ -15,6 +15,8 @@ it.each([
   ['money(null)', null],
   ['plausible_price(0)', null],
   ['plausible_price(1)', 1],
+  ['plausible_price(999999)', null],
+  ['plausible_price(999999.5)', null],
   ['plausible_price(5000000)', 5_000_000],
   ['plausible_price(5000001)', null],
   ['is_auction(3)', true],

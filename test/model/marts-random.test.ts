@@ -29,7 +29,7 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: nul
 const status = maybe(fc.constantFrom(6, 6, 6, 6, 3, 4, 7, 8));
 const rawAmount = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 100, max: 999_999 }).map((cents) => cents / 100) },
-  { weight: 1, arbitrary: fc.constantFrom(0, -5, 0.99, 1, 5_000_000, 5_000_000.01, 99_999_999_999) },
+  { weight: 1, arbitrary: fc.constantFrom(0, -5, 0.99, 1, 5_000_000, 5_000_000.01, 999_999, 99_999_999_999) },
 );
 /** There are few amounts, so a bid is often the Buy Now price. */
 const fewAmounts = maybe(fc.constantFrom(0, 4000, 4500.5));

@@ -130,6 +130,10 @@ interface Entry {
 /** What proves a sale before 12 hours have passed. */
 type Proof = 'none' | 'archive_feed' | 'buy_now';
 
+/** Six nines stand for an unknown amount. */
+const isPrice = (amount: number): boolean =>
+  amount >= 1 && amount <= 5_000_000 && Math.floor(amount) !== 999_999;
+
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const dayOf = (at: number): number => Math.floor(at / DAY);
@@ -246,7 +250,7 @@ function attemptsOfLot(world: OracleWorld, lot: OracleLot): LotAttempt[] {
   };
   const settledAmount = (day: readonly Entry[]): number | null => {
     const { amount } = heard(day);
-    const isPossible = amount !== null && amount >= 1 && amount <= 5_000_000;
+    const isPossible = amount !== null && isPrice(amount);
     return day[0]?.isSettled === true && isPossible && doubtOf(amount) === null ? amount : null;
   };
   for (const day of daysOf(entries)) {
@@ -434,5 +438,5 @@ function judge(now: number, entry: Entry, amount: number | null, isLast: boolean
   if (entry.status === 4) return as('on_approval', 'on_approval');
   if (entry.status !== 6) return as('unresolved', 'no_result');
   if (amount === null) return as('sold', 'no_price');
-  return amount < 1 || amount > 5_000_000 ? as('sold', 'out_of_bounds') : as('sold', 'trusted');
+  return isPrice(amount) ? as('sold', 'trusted') : as('sold', 'out_of_bounds');
 }

@@ -223,6 +223,8 @@ describe('sales', () => {
     [1, 'trusted null'],
     [2, 'trusted 2'],
     [5_000_000, 'trusted 5000000'],
+    [999_999, 'out_of_bounds null'],
+    [1_000_000, 'trusted 1000000'],
     [99_999_999_999, 'out_of_bounds null'],
   ])('judges an amount of %s', async (bid, expected) => {
     expect(await attempts({ prices: [entry('2026-08-01T15:00:00Z', SOLD, bid)] })).toEqual([

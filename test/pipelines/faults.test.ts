@@ -106,7 +106,7 @@ describe('a request that fails once', () => {
       const again = sent.filter((one) => one.query === hit[0]?.query && one.number > (hit[0]?.number ?? 0));
       expect(again.map((one) => one.status)).toEqual([200]);
       const retries = night.warnings.filter((warning) =>
-        new RegExp(`/api${path}\\?(.*&)?page=${page}(&|:|$)`).test(warning),
+        new RegExp(`/api${path}\\?(.*&)?page=${page}(&|:|;|$)`).test(warning),
       );
       expect(retries).toHaveLength(1);
       expect(retries[0]).toMatch(/^attempt 1 failed/);
