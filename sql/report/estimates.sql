@@ -11,6 +11,8 @@ select
     case
         when priced.interval_reason is not null then 'too few prices of this class for an interval'
         when priced.is_unreliable then 'such estimates are often far off'
+        -- its own price is one of them
+        when priced.comparable_prices <= 1 then 'no price of a like car is known'
     end as weak,
     priced.price as value, priced.priced_at as moment
 from priced

@@ -150,7 +150,19 @@ select
     estimate,
     false as is_offered,
     true as is_currency_known,
-    case when interval_reason is not null then 'no interval: the class ' || price_band(estimate) || ' has fewer than 20 prices' end as note,
+    nullif(concat_ws(
+        '; ',
+        case
+            when (
+                select count(*)
+                from price_inputs
+                where market = 'auction' and currency = $currency and price is not null and manufacturer_id = $make
+                    and model_id = $model and year between $year - 2 and $year + 2
+            ) = 0
+            then 'no price of a like car (the model, two model years apart at most) is known, so that the estimate leans on others of the make'
+        end,
+        case when interval_reason is not null then 'no interval: the class ' || price_band(estimate) || ' has fewer than 20 prices' end
+    ), '') as note,
     case when interval_reason is null then round(exp(log_price + wider * low_80)) end as low_80,
     case when interval_reason is null then round(exp(log_price + wider * low_50)) end as low_50,
     case when interval_reason is null then round(exp(log_price + wider * high_50)) end as high_50,

@@ -22,6 +22,10 @@ select
             when not e.is_currency_known then 'what it would bring in this currency; that of the lot is not known'
             when e.market = 'asking' then 'an asking price, not a sale'
         end,
+        case
+            when e.reason is null and e.comparable_prices <= if(e.price is null, 0, 1)
+            then 'no price of a like car (the model, two model years apart at most) is known, so that the estimate leans on others of the make'
+        end,
         case e.interval_reason
             when 'few_prices_in_band' then 'no interval: the class ' || e.estimate_band || ' has fewer than 20 prices'
         end,

@@ -85,7 +85,7 @@ const plain = (text: string): string => text.replaceAll(/[\s\u00a0\u202f]+/g, ' 
  * a date only in a status in which a lot can be bought.
  */
 const OFFERED = `
-  select l.*, e.market, e.is_currency_known, e.interval_reason, e.is_unreliable, e.prices_below,
+  select l.*, e.market, e.is_currency_known, e.interval_reason, e.is_unreliable or e.comparable_prices = 0 as is_unreliable, e.prices_below,
     case when e.is_currency_known then e.currency end as cur,
     case when e.is_currency_known then e.estimate end as est,
     case when e.is_currency_known then e.low_80 end as low, case when e.is_currency_known then e.high_80 end as high,

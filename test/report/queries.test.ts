@@ -97,9 +97,10 @@ describe('the auctions of the next days', () => {
         (6, 5, 5000, null, null, null, null, null, 'few_prices_in_band', false, null, 100),
         (7, 6, 5000, 4000, 4500, 5500, 6200, 0.7, null, false, 5600, null),
         (8, 8, 5000, 4000, 4500, 5500, 6200, 0, null, false, null, 100),
-        (9, 6, 5000, 4000, 4500, 5500, 6200, 0.01, null, false, 3000, 2000)
+        (9, 6, 5000, 4000, 4500, 5500, 6200, 0.01, null, false, 3000, 2000),
+        (10, 6, 5000, 4000, 4500, 5500, 6200, 0.01, null, false, null, 2000)
       ) as t(lot_id, days, estimate, low_80, low_50, high_50, high_80, prices_below, interval_reason, is_unreliable, bid, buy_now);
-      create table price_estimates as select *, lot_id as vehicle_id, 'USD' as currency, 'auction' as market, true as is_offered,
+      create table price_estimates as select *, if(lot_id = 10, 0, 20) as comparable_prices, lot_id as vehicle_id, 'USD' as currency, 'auction' as market, true as is_offered,
         true as is_currency_known, null::double as price, null::varchar as reason from given;
       create table lots as select lot_id, lot_id::varchar as lot, lot_id || '~US' as external_id, 1 as domain_id,
         'iaai_com' as domain_name, lot_id as vehicle_id, 'dallas' as location_city_name, null as selling_branch_name,
@@ -126,10 +127,12 @@ describe('the auctions of the next days', () => {
       [7, 'bid above 3 in 4 of such prices'],
       // a bid above it takes the Buy Now price away
       [9, null],
+      [10, null],
     ]);
     expect(found.filter(({ weak }) => weak !== null).map(({ lot_id, weak }) => [lot_id, weak])).toEqual([
       [5, 'such estimates are often far off'],
       [6, 'too few prices of this class for an interval'],
+      [10, 'no price of a like car is known'],
     ]);
     expect(found[0]).toMatchObject({
       state_code: 'TX',

@@ -13,6 +13,7 @@ offered as (
             when set_back.vehicle_id is not null then 'an odometer reading of the car is below an earlier one'
             when interval_reason is not null then 'too few prices of this class for an interval'
             when is_unreliable then 'such estimates are often far off'
+            when comparable_prices = 0 then 'no price of a like car is known'
         end as weak
     from price_estimates
     left join set_back on set_back.vehicle_id = price_estimates.vehicle_id

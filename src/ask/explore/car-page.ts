@@ -232,7 +232,7 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value, 
       'Such estimates',
       accuracy === null || estimate === null
         ? ''
-        : `half of ${count(accuracy.prices)} were within ${percent(accuracy.error_median)} of the price`,
+        : `half of ${count(accuracy.prices)} were within ${percent(accuracy.error_median)} of the price, and ${percent(accuracy.inside_80)} of the prices within their interval of 80%`,
     ],
   ]);
 }

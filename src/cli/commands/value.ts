@@ -78,7 +78,7 @@ function accuracyOf({ accuracy }: Value): string | false {
     accuracy.basis === 'given'
       ? 'estimates shown before the sale'
       : 'estimates made again from earlier prices';
-  return `${printable(accuracy.of)}: half of ${count(accuracy.prices)} ${judged} were within ${percent(accuracy.error_median)} of the price, on the whole ${percent(Math.abs(bias))} too ${bias < 0 ? 'low' : 'high'}`;
+  return `${printable(accuracy.of)}: half of ${count(accuracy.prices)} ${judged} were within ${percent(accuracy.error_median)} of the price, on the whole ${percent(Math.abs(bias))} too ${bias < 0 ? 'low' : 'high'}, and ${percent(accuracy.inside_80)} lay within their interval of 80 %`;
 }
 
 /** What where and by whom a lot is sold does to its estimate; the state may be among the drivers, too. */

@@ -28,7 +28,8 @@ function doubtOf(row: MartRow, isSetBack: boolean): string | null {
   if (row.is_currency_known === false) return 'the currency of the lot is not known';
   if (isSetBack) return 'an odometer reading of the car is below an earlier one';
   if (row.interval_reason !== null) return 'too few prices of this class for an interval';
-  return row.is_unreliable === true ? 'such estimates are often far off' : null;
+  if (row.is_unreliable === true) return 'such estimates are often far off';
+  return row.comparable_prices === 0 ? 'no price of a like car is known' : null;
 }
 
 /** What is unusual about the price asked, unless the bid is above it, or else about the bid. */
