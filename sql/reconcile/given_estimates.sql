@@ -10,6 +10,7 @@ select
     given.low_50,
     given.high_50,
     given.high_80,
+    given.widened,
     facts.run_id
 from base.price_estimates as given
 join base.lots as old using (lot_id)

@@ -1,20 +1,7 @@
 with tests as (
     -- estimates that lots were given while they were on offer, before anybody knew their prices
-    select
-        lot_id,
-        market,
-        currency,
-        'given' as basis,
-        ln(estimate) as log_estimate,
-        low_80,
-        low_50,
-        high_50,
-        high_80,
-        row_number() over (partition by lot_id, market, currency order by given_at desc nulls last) as place
-    from given_estimates
-    cross join dim_settings
-    inner join price_inputs using (lot_id, market, currency)
-    where given_at <= priced_at and given_at > as_of - interval '183' day
+    select lot_id, market, currency, 'given' as basis, ln(estimate) as log_estimate, low_80, low_50, high_50, high_80
+    from given_prices
     union all
     -- every price of the back-test, estimated from the prices of earlier months alone
     select
@@ -26,8 +13,7 @@ with tests as (
         low_80,
         low_50,
         high_50,
-        high_80,
-        1
+        high_80
     from fit.backtest as backtest
     inner join fit.markets as markets on markets.number = backtest.market
 ),
@@ -48,10 +34,7 @@ judged as (
     from tests
     inner join price_inputs as inputs using (lot_id, market, currency)
     left join price_doubts using (lot_id)
-    where place = 1
-        and price is not null
-        -- lots on offer are estimated for the auction
-        and (basis = 'backtest' or sold_by = 'auction')
+    where price is not null
         -- a price that is merely unlikely is judged, too: without it, intervals would seem to hold more than they do
         and coalesce(price_doubts.reason, 'left_out_by_fit') = 'left_out_by_fit'
 ),

@@ -43,6 +43,7 @@ known as (
         case when reason is null then high_80 end as high_80,
         coalesce(is_left_out = 1, false) as is_left_out,
         case when reason is null then buy_now_share end as buy_now_share,
+        case when reason is null then widened end as widened,
         case when reason is null then exp(estimates.place) end as place_factor,
         case when reason is null then exp(estimates.seller) end as seller_factor,
         -- a manufacturer with few judged prices is judged with its source
@@ -102,6 +103,7 @@ select
     case when interval_reason is null then round(low_50) end as low_50,
     case when interval_reason is null then round(high_50) end as high_50,
     case when interval_reason is null then round(high_80) end as high_80,
+    case when interval_reason is null then widened end as widened,
     interval_reason,
     -- an interval of 80 % is 2.563 standard deviations wide
     case when low_80 > 0 and high_80 > low_80 then ln(high_80 / low_80) / 2.563 end as log_deviation,

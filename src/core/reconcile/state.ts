@@ -319,7 +319,7 @@ export async function bindNext({ connection, schemas, target }: MergeContext, ta
 
 /** Columns of `base.price_estimates`: those of the mart that are kept, and when its snapshot was made. */
 export const ESTIMATES =
-  'lot_id bigint, domain_id bigint, is_offered boolean, price double, market varchar, currency varchar, estimate double, low_80 double, low_50 double, high_50 double, high_80 double, given_at timestamptz';
+  'lot_id bigint, domain_id bigint, is_offered boolean, price double, market varchar, currency varchar, estimate double, low_80 double, low_50 double, high_50 double, high_80 double, widened double, given_at timestamptz';
 
 /** Binds the estimates of the last snapshot. Returns false if it has none, or older ones with other columns. */
 export async function bindEstimates(

@@ -92,6 +92,8 @@ export function lotsOf({
 
 /** What levels make of the fit, with the steps that they rest on. */
 const LEVELS = [
+  'given_prices',
+  'interval_factors',
   'lot_generations',
   'groups_above',
   'level_groups',

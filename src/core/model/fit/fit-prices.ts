@@ -41,6 +41,7 @@ const TABLES = {
       `driver_${i + 1}_effect`,
     ]).flat(),
     'prices_below',
+    'widened',
   ],
   backtest: ['lot', 'log_estimate', ...INTERVALS],
   effects: [
@@ -82,7 +83,7 @@ async function fitMarket(connection: DuckDBConnection, market: Market, folder: s
     const backtest = await openNumbers(connection, 'backtest', market.number);
     const state = fitAndJudge(coding, backtest.append);
     backtest.close();
-    await writeEstimates(connection, coding, state, market.number);
+    await writeEstimates(connection, coding, state, market);
     await writeEffects(connection, coding, state, market.number);
   } finally {
     coding.rows.close();

@@ -1,7 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { duckdb } from '../../../base/duck/api.js';
+import { literal, rows } from '../../../base/duck/session.js';
 import type { PricedRow } from './blocks.js';
-import type { Coding } from './code-rows.js';
+import type { Coding, Market } from './code-rows.js';
 import { type Factor, GROUPS, isShared, LEVEL_FACTORS, REFERENCES, SEGMENTS } from './design.js';
 import { shareBelow } from './estimate-errors.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
@@ -15,17 +16,18 @@ export const DRIVERS = 5;
 /** Estimates every lot as if its price were not known, and computes the index. */
 export async function writeEstimates(
   connection: DuckDBConnection,
-  { rows, factors, tree }: Coding,
+  { rows: lots, factors, tree }: Coding,
   state: State,
-  market: number,
+  market: Market,
 ): Promise<void> {
   const { fit, noise } = state;
+  const widenedAt = await widths(connection, market);
   const effectsOn = effectReader(fit, factors);
   const levels = indexLevels(factors, fit);
   const ofMonth = fit.spread[factors.findIndex(({ name }) => name === 'month')] ?? 0;
-  const estimates = await openNumbers(connection, 'estimates', market);
+  const estimates = await openNumbers(connection, 'estimates', market.number);
   const row: number[] = [];
-  rows.all((priced) => {
+  lots.all((priced) => {
     const middle = expected(fit, priced);
     const error = priced.logPrice - middle;
     const isToCome = Number.isNaN(error);
@@ -39,7 +41,9 @@ export async function writeEstimates(
     const { logBuyNow, ahead } = priced;
     // Until the auction, the level of prices may change as it did from month to month.
     const toCome = Number.isNaN(ahead) ? 0 : ahead * ofMonth;
-    const around = reachOf(state, priced, estimate, spread - variance + toCome);
+    const widened = widenedAt(Math.exp(estimate));
+    const reach = reachOf(state, priced, estimate, spread - variance + toCome);
+    const around = { ...reach, deviation: widened * reach.deviation };
     const canBeBought = isToCome && !Number.isNaN(logBuyNow) && !Number.isNaN(ahead);
     row[0] = priced.lot;
     row[1] = estimate;
@@ -57,11 +61,26 @@ export async function writeEstimates(
     row[FIRST_DRIVER + 2 * DRIVERS] = Number.isNaN(distance)
       ? distance
       : shareBelow(around.quantiles, distance);
+    row[FIRST_DRIVER + 2 * DRIVERS + 1] = widened;
     estimates.append(row);
     if (used) levels.add(priced, error, variance);
   });
   estimates.close();
-  await writeNumbers(connection, 'index', market, levels.rows());
+  await writeNumbers(connection, 'index', market.number, levels.rows());
+}
+
+/** The factor on the width of an interval, by the estimate it lies around, as interval_factors has it; 1 without a row. */
+async function widths(
+  connection: DuckDBConnection,
+  { market, currency }: Market,
+): Promise<(estimate: number) => number> {
+  const found = await rows(
+    connection,
+    `select estimate_from, factor from interval_factors
+     where market = ${literal(market)} and currency = ${literal(currency)} order by estimate_from desc`,
+  );
+  return (estimate) =>
+    Number(found.find(({ estimate_from }) => Number(estimate_from) <= estimate)?.factor ?? 1);
 }
 
 /** Positions among the factors, which begin with LEVEL_FACTORS, and among GROUPS. */
