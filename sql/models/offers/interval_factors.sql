@@ -14,9 +14,9 @@ with distances as (
 ranked as (
     select
         *,
-        row_number() over (partition by market, currency order by distance) as rank_of_all,
+        row_number() over (partition by market, currency order by distance nulls last) as rank_of_all,
         count(*) over (partition by market, currency) as prices,
-        row_number() over (partition by market, currency, estimate_band order by distance) as rank_of_band,
+        row_number() over (partition by market, currency, estimate_band order by distance nulls last) as rank_of_band,
         count(*) over (partition by market, currency, estimate_band) as prices_of_band
     from distances
 ),
