@@ -46,7 +46,7 @@ const USUAL = 3;
 
 /** What the usual worlds keep, in percent, and what the others keep: a night has some 1,900 sales, so a point is chance. */
 const BOUNDS = {
-  usual: { in80: [78.5, 82], classes: [76, 84], told: 2 },
+  usual: { in80: [78.5, 82], classes: [76, 85], told: 2.5 },
   other: { in80: [78, 83.5], classes: [72, 87], told: 7 },
 } as const;
 
@@ -86,6 +86,7 @@ async function offersOf({ seed, uneven, law }: (typeof WORLDS)[number]) {
         'Buy Now ' || case when e.buy_now is null then 'none' when ratio < 0.9 then 'below' when ratio < 1.3 then 'near' else 'above' end,
         'like cars ' || case when comparable_prices < 10 then 'few' when comparable_prices < 30 then 'some' else 'many' end,
         'source ' || e.domain_id,
+        'generation ' || if(i.generation_id is null, 'unknown', 'known'),
         'damage ' || i.damage_main_group,
         'ahead ' || case when e.priced_at <= timestamptz '${CLOCK.toISOString()}' then 'undated' else 'dated' end
       ] as classes
