@@ -163,7 +163,10 @@ describe.runIf(canUnshare)('a process in another namespace', () => {
       TAKER,
       ...given,
     ]);
-    while (holderAtWork(path) === undefined) await wait(20);
+    while (holderAtWork(path) === undefined) {
+      expect(child.exitCode, 'the process ended before it held the lock').toBeNull();
+      await wait(20);
+    }
     return child;
   }
 

@@ -1,11 +1,14 @@
 // One process of test/lake/lock.test.ts: `take-lock.mjs <lock.js> <lock> <go> <witness> once|many <lease>`. Begins when
 // `go` appears.
 import { existsSync, mkdirSync, readlinkSync, renameSync, rmdirSync, symlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
 const [library, path, go, witness, mode, lease] = process.argv.slice(2);
 const { takeLock } = await import(pathToFileURL(library).href);
+const { own } = await import(new URL('../../base/config/owned.js', pathToFileURL(library)).href);
+own(dirname(path));
 const taken = () =>
   takeLock(path, { pipeline: 'nightly', now: new Date(), ...(lease ? { lease: Number(lease) } : {}) });
 
