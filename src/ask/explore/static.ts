@@ -117,7 +117,7 @@ async function auctionsPage({ connection }: Shown) {
 <form class="filters" id="filters" hidden><div class="fields">${field('make', 'Make')}${field('model', 'Model')}${field('state', 'State')}${field('price', 'Costs at most')}${field('estimate', 'Estimate from')}<label class="flag"><input type="checkbox" name="stands" value="1">Stands out</label></div></form>
 <p class="tally" role="status" id="tally">The first ${count(found.length)}, those that stand out most first</p>
 <div id="list">${found.length > 0 ? lotsTable(found) : html`<p class="words">No auction is known.</p>`}</div>
-<p class="note">Of four in five such lots that are sold, the price lies between the two, Buy Now among them where there is one. A ~ marks an estimate in doubt, and ¤ an amount whose currency is not known. Of many lots, those that stand out most are also those whose estimates err most. <a href="data/auctions.parquet" download>All of them as Parquet</a></p>`,
+<p class="note">Of four in five such lots that are sold at auction, the price lies between the two. A ~ marks an estimate in doubt, and ¤ an amount whose currency is not known. Of many lots, those that stand out most are also those whose estimates err most. <a href="data/auctions.parquet" download>All of them as Parquet</a></p>`,
   };
 }
 
