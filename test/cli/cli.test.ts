@@ -27,7 +27,7 @@ beforeAll(() => {
   writeFileSync(join(folder.path, 'lotlake.config.json'), JSON.stringify({ publish }));
   run = lotlake('run', 'nightly', ...WORLD, '--json', '--quiet');
   expect(run.code, run.err).toBe(0);
-}, 180_000);
+}, 60_000);
 afterAll(() => folder.remove());
 
 /** A row with the instants that DuckDB wrote in ISO 8601. */
@@ -194,7 +194,7 @@ describe('lotlake model', () => {
     const { code, err } = lotlake('model', '--json');
     expect(code, err).toBe(0);
     expect(readdirSync(mart)).toEqual(['data_0.parquet']);
-  }, 180_000);
+  }, 60_000);
 });
 
 describe('a run against the sandbox', () => {
@@ -227,7 +227,7 @@ describe('lotlake describe', () => {
       columns.filter((column) => column.description === '').map((column) => `${name}.${column.name}`),
     );
     expect(missing).toEqual([]);
-  }, 180_000);
+  }, 60_000);
 
   it('lists the tables if the given one is unknown', () =>
     expect(printed('describe', 'loots')).rejects.toMatchObject({

@@ -66,5 +66,5 @@ describe('a nightly run that is killed halfway through extraction', () => {
     const expected = await contentOf(undisturbed.path);
     expect([...content.keys()].sort()).toEqual([...expected.keys()].sort());
     for (const [table, rows] of expected) expect(content.get(table), table).toEqual(rows);
-  }, 180_000);
+  }, 60_000);
 });

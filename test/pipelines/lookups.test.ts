@@ -128,7 +128,7 @@ describe('the closing job', () => {
     const times = new Map<string, number>();
     for (const path of requestedPaths()) times.set(path, (times.get(path) ?? 0) + 1);
     expect(Math.max(...times.values())).toBeLessThanOrEqual(3);
-  }, 180_000);
+  }, 60_000);
 
   it('brings the vehicles and lots that only the archive feed reported', async () => {
     await nightly(alone());
@@ -170,7 +170,7 @@ describe('the closing job', () => {
     await closing(alone());
     const again = requestedPaths().slice(before);
     for (const row of gone) expect(again).not.toContain(`/cars/${row.vehicle_id}`);
-  }, 180_000);
+  }, 60_000);
 });
 
 describe('lotlake lookup', () => {

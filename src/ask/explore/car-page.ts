@@ -232,7 +232,7 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value, 
       'Such estimates',
       accuracy === null || estimate === null
         ? ''
-        : `half of ${count(accuracy.prices)} were within ${percent(accuracy.error_median)} of the price, and ${percent(accuracy.inside_80)} of the prices within their interval of 80%`,
+        : `half of ${count(accuracy.prices)} were within ${percent(accuracy.error_median)} of the price${insideOf(accuracy.inside_80)}`,
     ],
   ]);
 }
@@ -260,6 +260,10 @@ const takenOf = ({ buy_now_share: share }: Pick<Value, 'buy_now_share'>): string
   share === null
     ? ''
     : `; of lots sold with one at this ratio to the estimate, ${percent(share)} went for it`;
+
+/** How many of the judged prices lay where the estimates had said. */
+const insideOf = (share: unknown): string =>
+  share === null ? '' : `; ${percent(share)} of the prices lay within the interval of 80%`;
 
 /** What of four such lots that are sold one, two and three go for at most at auction. */
 const bidsOf = (

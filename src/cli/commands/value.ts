@@ -78,7 +78,12 @@ function accuracyOf({ accuracy }: Value): string | false {
     accuracy.basis === 'given'
       ? 'estimates shown before the sale'
       : 'estimates made again from earlier prices';
-  return `${printable(accuracy.of)}: half of ${count(accuracy.prices)} ${judged} were within ${percent(accuracy.error_median)} of the price, on the whole ${percent(Math.abs(bias))} too ${bias < 0 ? 'low' : 'high'}, and ${percent(accuracy.inside_80)} lay within their interval of 80 %`;
+  // A market with few prices in each class has no interval.
+  const inside =
+    accuracy.inside_80 === null
+      ? ''
+      : `; ${percent(accuracy.inside_80)} of the prices lay within the interval of 80 %`;
+  return `${printable(accuracy.of)}: half of ${count(accuracy.prices)} ${judged} were within ${percent(accuracy.error_median)} of the price, on the whole ${percent(Math.abs(bias))} too ${bias < 0 ? 'low' : 'high'}${inside}`;
 }
 
 /** What where and by whom a lot is sold does to its estimate; the state may be among the drivers, too. */

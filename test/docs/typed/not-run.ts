@@ -7,11 +7,7 @@ const NOT_RUN: readonly (readonly [string, RegExp, string])[] = [
   ['docs/run/care.md', /\/new\/place/, 'names a place of your own; test/cli/moved.test.ts moves a lake'],
   ['docs/ask/library.md', /openLake/, 'test:package compiles and runs it'],
   ['docs/run/operate.md', /npm install --global/, 'needs root; test:package installs'],
-  [
-    'docs/run/operate.md',
-    /lotlake sandbox {2,}#/,
-    'a server that runs until it is stopped; test:operate asks it',
-  ],
+  ['docs/run/operate.md', /lotlake sandbox {2,}#/, 'begins with a server that runs until it is stopped'],
   ['docs/run/care.md', /rsync/, 'needs another machine and object storage'],
   ['docs/change/sandbox.md', /startSandbox/, 'the suites of the sandbox call it so'],
   [

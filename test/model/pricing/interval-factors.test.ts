@@ -78,6 +78,8 @@ describe('intervals of a lake that has given estimates before', () => {
   it('are as much wider as their prices ask for, half of it at 1,000', async () => {
     const wide = await widenedBy(given(1_000, () => 1.3, null));
     const bands = new Map(wide.map(({ band, widened }) => [band, widened]));
+    // A class has one factor, whichever side of its edge an estimate was rounded from.
+    for (const { band, widened } of wide) expect(widened).toBe(bands.get(band));
     // Of 1,000 prices, half of 1.3 as a logarithm is what the market asks for; a class adds what it asks for beyond.
     for (const widened of bands.values()) {
       expect(widened).toBeGreaterThan(1.3 ** 0.45);

@@ -41,7 +41,7 @@ export async function writeEstimates(
     const { logBuyNow, ahead } = priced;
     // Until the auction, the level of prices may change as it did from month to month.
     const toCome = Number.isNaN(ahead) ? 0 : ahead * ofMonth;
-    const widened = widenedAt(Math.exp(estimate));
+    const widened = widenedAt(Math.round(Math.exp(estimate)));
     const reach = reachOf(state, priced, estimate, spread - variance + toCome);
     const around = { ...reach, deviation: widened * reach.deviation };
     const canBeBought = isToCome && !Number.isNaN(logBuyNow) && !Number.isNaN(ahead);
@@ -69,7 +69,7 @@ export async function writeEstimates(
   await writeNumbers(connection, 'index', market.number, levels.rows());
 }
 
-/** The factor on the width of an interval, by the estimate it lies around, as interval_factors has it; 1 without a row. */
+/** The factor on the width of an interval by its estimate in whole units of the currency, as interval_factors has it; 1 without a row. */
 async function widths(
   connection: DuckDBConnection,
   { market, currency }: Market,
