@@ -74,22 +74,20 @@ const MOST = 4;
 
 /**
  * Learns from errors of prices that the estimate did not know. The logarithm of the mean distance is a sum of three lines with
- * bends, by price, age and how well the car is known, each shrunk towards none as far as the errors of auctions allow.
+ * bends, by price, age and how well the car is known, each shrunk towards none as far as the errors allow.
  */
-export function errorLaw(all: readonly PriceError[]): ErrorLaw {
-  if (all.length === 0) return emptyLaw;
-  const ofKind = (kind: number) => all.filter(({ member }) => kindOf(member) === kind);
-  const [auctions, buyNow] = [ofKind(0), ofKind(BUY_NOW)];
-  // What is sold at a Buy Now price has hardly any noise, so that its cars seem little known, and near to their estimates.
-  const errors = auctions.length < ENOUGH ? all : auctions;
+export function errorLaw(errors: readonly PriceError[]): ErrorLaw {
+  if (errors.length === 0) return emptyLaw;
   const middles = Float64Array.from(errors, ({ middle }) => middle).sort();
   const lines = [PRICES.map((share) => quantile(middles, share)), AGES, UNSURE];
   const coefficients = widths(errors, lines);
   const terms = emptyTerms(lines);
   const widthOf = (trait: Trait): number => Math.exp(logWidth(placed(terms, lines, trait), coefficients));
-  const inWidths = (some: readonly PriceError[]): number[] => some.map((each) => each.error / widthOf(each));
-  const ofBuyNow = buyNow.length < ENOUGH ? all : buyNow;
-  return { quantiles: [quantilesOf(inWidths(errors)), quantilesOf(inWidths(ofBuyNow))], widthOf };
+  const byKind: number[][] = [[], []];
+  for (const each of errors) byKind[kindOf(each.member)]?.push(each.error / widthOf(each));
+  const all = quantilesOf(byKind.flat());
+  const [auctions = [], buyNow = []] = byKind.map((own) => (own.length < ENOUGH ? all : quantilesOf(own)));
+  return { quantiles: [auctions, buyNow], widthOf };
 }
 
 /** The quantiles of the errors of a class of noise. */
