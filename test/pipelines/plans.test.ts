@@ -13,7 +13,7 @@ import { printedBy } from '../cli/support.js';
 import { loopsOf, type Planned, plansOf, statementsOf } from '../duck/plans.js';
 import { openExplore } from '../explore/server.js';
 import { need } from '../served.js';
-import { configFor, silentReporter, temporaryFolder } from './support.js';
+import { bareDuckDb, configFor, silentReporter, temporaryFolder } from './support.js';
 
 const HOUR = 3_600_000;
 const START = Date.parse('2026-11-20T02:00:00Z');
@@ -122,6 +122,55 @@ it('no statement joins two large sides by a loop', () => {
   const mayLoop = ({ sql }: Planned): boolean => Object.keys(MAY_LOOP).some((text) => sql.includes(text));
   expect(loopsOf(planned.filter((each) => !mayLoop(each)))).toEqual([]);
 });
+
+it('the timeline of a vehicle takes only its own prices and archivings', async () => {
+  const duck = await bareDuckDb();
+  const lake = join(folder.path, 'lake', 'current');
+  await duck.query(`attach '${join(lake, 'warehouse.duckdb')}' as warehouse (read_only)`);
+  await duck.query('use warehouse');
+  // A vehicle with one lot: the rows of several lie between the least and the greatest of its ids.
+  const [vehicle] = await duck.query(
+    `select any_value(vehicle_id) as id from lots where lot_id in (select lot_id from prices) and domain_id = 3
+     group by vehicle_id having count(*) = 1 order by vehicle_id limit 1`,
+  );
+  const [large] = await duck.query('select count(*) as prices from prices');
+  expect(Number(large?.prices)).toBeGreaterThan(1_000);
+  const [explained] = await duck.query(
+    `explain (analyze, format json) select * from vehicle_timeline where vehicle_id = ${need(vehicle?.id, 'a vehicle')}`,
+  );
+  duck.close();
+  // Small tables are read whole where that is faster.
+  const taken = scansIn(JSON.parse(String(explained?.explain_value)));
+  for (const column of ['price_id', 'archived_at']) {
+    const scans = taken.filter(({ columns }) => [columns].flat().includes(column));
+    expect(scans.length, column).toBeGreaterThan(0);
+    expect(scans.filter(({ rows }) => rows > 100)).toEqual([]);
+  }
+});
+
+/** An operator of a plan that ran. */
+interface Ran {
+  readonly operator_name?: string;
+  readonly operator_cardinality?: number;
+  readonly extra_info?: Readonly<Record<string, unknown>>;
+  readonly children?: readonly Ran[];
+}
+
+/** The rows that a scan of files gave to the other operators. */
+interface Scan {
+  readonly rows: number;
+  readonly columns: unknown;
+}
+
+function scansIn({
+  operator_name = '',
+  operator_cardinality: rows = 0,
+  extra_info,
+  children = [],
+}: Ran): Scan[] {
+  const own = operator_name.includes('PARQUET') ? [{ rows, columns: extra_info?.Projections }] : [];
+  return [...own, ...children.flatMap(scansIn)];
+}
 
 it('every file of sql/ was planned', () => {
   const texts = planned.map(({ sql }) => sql);

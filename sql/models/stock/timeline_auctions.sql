@@ -3,14 +3,13 @@ with told as (
         lot_id,
         'price_entry' as event,
         40 as step,
-        plausible_date(sale_date, last_day) as occurred_at,
+        sale_date as occurred_at,
         'prices' as evidence_table,
         price_id as evidence_id,
         price_id,
         nullif(bid, 0) as amount,
         coalesce(nullif(trim(status_name), ''), 'unknown') as description
     from prices
-    cross join dim_settings
     union all
     select
         lot_id,
@@ -28,14 +27,13 @@ with told as (
         lot_id,
         'archived',
         60,
-        plausible_date(archived_at, last_day),
+        archived_at,
         'archived_lots',
         null,
         null,
         null,
         coalesce(nullif(trim(status_name), ''), 'unknown')
     from archived_lots
-    cross join dim_settings
 ),
 of_vehicles as (
     select
@@ -67,5 +65,9 @@ select
     amount,
     description
 from of_vehicles
--- an entry of the price history that decides an attempt is the attempt
-where evidence_table <> 'prices' or price_id is null or not is_attempt
+cross join dim_settings
+where
+    -- an entry of the price history that decides an attempt is the attempt
+    (evidence_table <> 'prices' or price_id is null or not is_attempt)
+    -- asked here and not of the tables, so that only the lots of a vehicle are read of them
+    and plausible_date(occurred_at, last_day) is not null
