@@ -91,7 +91,10 @@ const effects: Effects = {
 };
 
 try {
-  const cli = await createParser(process.argv.slice(2), effects, ({ run }, given) => run(given, effects));
+  const cli = await createParser(process.argv.slice(2), effects, ({ run }, given) => {
+    stop.signal.throwIfAborted();
+    return run(given, effects);
+  });
   await cli.parseAsync();
   await streams.finish();
 } catch (error) {

@@ -55,6 +55,7 @@ export async function openSnapshot(
   const published =
     isChosen && brokenLink(layoutOf(config.output)) !== undefined ? undefined : snapshotFolder(config);
   const opened = await openTemporarySession(config);
+  opened.session.interruptOn(signal);
   try {
     const { connection } = opened.session;
     const layout = layoutOf(config.output);
@@ -81,7 +82,6 @@ export async function openSnapshot(
     if (wanted.has(SETTINGS)) await createFunctions(connection, 'enough');
     for (const [name, { sql }] of Object.entries(manifest.views))
       if (wanted.has(name)) await createView(connection, name, sql);
-    opened.session.interruptOn(signal);
     return { ...opened, snapshot, manifest };
   } catch (error) {
     opened.close();
