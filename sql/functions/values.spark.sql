@@ -25,6 +25,8 @@ end;
 create temporary function plain_name(name string) returns string
     return replace(replace(lower(trim(name)), ' ', ''), '-', '');
 
+create temporary function head_of_vin(vin string) returns string return left(vin, 8) || substring(vin, 10, 1);
+
 create temporary function day_of(moment timestamp) returns date return cast(moment as date);
 
 create temporary function days_between(earlier timestamp, later timestamp) returns bigint

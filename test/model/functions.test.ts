@@ -45,6 +45,8 @@ it.each([
   ['price_band(null)', null],
   ["plain_name(' Mercedes-Benz ')", 'mercedesbenz'],
   ['plain_name(null)', null],
+  ["head_of_vin('4T1BF1FK5EU123456')", '4T1BF1FKE'],
+  ["head_of_vin('4T1')", '4T1'],
   ["days_between(timestamptz '2026-09-01 23:59:00Z', timestamptz '2026-09-02 00:01:00Z')", 1],
   ["days_between(date '2026-09-03', date '2026-09-01')", -2],
   ["day_of(timestamptz '2026-09-30 23:30:00Z')::varchar", '2026-09-30'],

@@ -28,11 +28,11 @@ prices_and_offers as (
     left join auctions using (domain_id, manufacturer_id, model_id, year, currency)
     union all
     -- 0 means no Buy Now price; source 12 has asking prices instead
-    select manufacturer_id, model_id, year, currency, true, null, null, null
+    select cars.manufacturer_id, cars.model_id, cars.year, lot_groups.currency, true, null, null, null
     from lots
     inner join lot_groups on lot_groups.lot_id = lots.lot_id
-    left join vehicle_facts on vehicle_facts.vehicle_id = lots.vehicle_id
-    where is_auction(lots.domain_id) and buy_now > 0 and buy_now <= 5000000
+    inner join price_inputs as cars on cars.lot_id = lots.lot_id
+    where is_auction(lots.domain_id) and lots.buy_now > 0 and lots.buy_now <= 5000000
 ),
 premiums as (
     select

@@ -14,7 +14,6 @@ days as (
     -- the day of an instant is computed once, as it takes longer than all that is done with it
     select
         lot_id,
-        vehicle_id,
         domain_id,
         day_of(plausible_date(created_at, last_day)) as created_on,
         coalesce(archived, false) as is_left,
@@ -42,8 +41,8 @@ timed as (
     select
         days.lot_id,
         days.domain_id,
-        vehicles.manufacturer_id,
-        vehicles.model_id,
+        lot_cars.manufacturer_id,
+        lot_cars.model_id,
         lot_groups.title_brand,
         coalesce(price_estimates.estimate_band, 'unknown') as estimate_band,
         spans.observed_from,
@@ -61,11 +60,11 @@ timed as (
     from days
     cross join clock
     inner join lot_groups using (lot_id)
-    left join vehicle_facts as vehicles on vehicles.vehicle_id = days.vehicle_id
+    left join lot_cars on lot_cars.lot_id = days.lot_id
     left join spans on spans.domain_id = days.domain_id
     left join price_estimates on price_estimates.lot_id = days.lot_id
     left join sold_lots on sold_lots.lot_id = days.lot_id
-    left join rounds on rounds.vehicle_id = days.vehicle_id and rounds.vehicle_round = sold_lots.vehicle_round
+    left join rounds on rounds.vehicle_id = lot_cars.vehicle_id and rounds.vehicle_round = sold_lots.vehicle_round
 ),
 lives as (
     -- the first and the last day of a span are watched in part, so a lot is watched on the whole days between them

@@ -7,7 +7,7 @@ with generations as (
         coalesce(model_id, -1) as model_id,
         coalesce(generation_id, -1) as generation_id
     from lot_groups
-    left join vehicle_facts on vehicle_facts.vehicle_id = lot_groups.vehicle_id
+    left join lot_cars on lot_cars.lot_id = lot_groups.lot_id
     union all
     select distinct
         lot_id,

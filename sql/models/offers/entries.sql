@@ -1,52 +1,25 @@
-with dated_archivings as (
-    select
-        lot_id,
-        vehicle_id,
-        domain_id,
-        vin,
-        status_id,
-        final_bid,
-        buy_now,
-        plausible_date(archived_at, last_day) as archived_at,
-        plausible_date(sale_date, last_day) as sale_date,
-        plausible_date(final_bid_updated_at, last_day) as final_bid_updated_at
-    from archived_lots
-    cross join dim_settings
-),
-archivings as (
-    select
-        *,
-        -- the archive feed takes a lot in after its auction; an auction that it dates after that was not held
-        archived_at >= sale_date as is_after_sale,
-        row_number() over (partition by lot_id order by archived_at desc nulls last) as recency
-    from dated_archivings
-),
-last_archivings as (
-    select * from archivings where recency = 1
-),
-told_lots as (
+with told_lots as (
     -- the lots of the lake, and those that only the archive feed told of
     select
-        coalesce(lots.lot_id, archived.lot_id) as lot_id,
+        lot_cars.lot_id,
         lots.lot_id is not null as is_in_lake,
-        case when lots.lot_id is null then archived.vehicle_id else lots.vehicle_id end as vehicle_id,
-        -- where the source of no archived lot is known, the folders of the table give the column no type
-        case when lots.lot_id is null then cast(archived.domain_id as bigint) else lots.domain_id end as domain_id,
-        case when lots.lot_id is null then upper(trim(archived.vin)) end as archived_vin,
-        left(archived_vin, 8) || substring(archived_vin, 10, 1) as vin_head,
+        lot_cars.vehicle_id,
+        case when lots.lot_id is null then archived.domain_id else lots.domain_id end as domain_id,
         lots.buy_now as lot_buy_now,
         case when sightings.seen_at > clock.as_of then clock.as_of else sightings.seen_at end as seen_at,
         archived.lot_id is not null as is_archived,
         archived.archived_at,
-        archived.is_after_sale,
+        -- the archive feed takes a lot in after its auction; an auction that it dates after that was not held
+        archived.archived_at >= archived.sale_date as is_after_sale,
         -- if the archive feed calls the lot sold after the auction, the lot is sold for that amount
-        case when archived.status_id = 6 and archived.is_after_sale then day_of(archived.sale_date) end as confirmed_day,
+        case when archived.status_id = 6 and is_after_sale then day_of(archived.sale_date) end as confirmed_day,
         archived.final_bid as confirmed_amount,
         clock.as_of,
         clock.last_day
-    from lots
-    full join last_archivings as archived on archived.lot_id = lots.lot_id
-    left join sightings on sightings.lot_id = lots.lot_id
+    from lot_cars
+    left join lots on lots.lot_id = lot_cars.lot_id
+    left join last_archivings as archived on archived.lot_id = lot_cars.lot_id
+    left join sightings on sightings.lot_id = lot_cars.lot_id
     cross join dim_settings as clock
 ),
 auction_lots as (
@@ -104,7 +77,6 @@ select
     lot_id,
     vehicle_id,
     domain_id,
-    vin_head,
     case when is_in_lake then origin else 'archive_only' end as evidence,
     price_id,
     status_id,

@@ -35,7 +35,7 @@ offers as (
         facts.model_id,
         facts.generation_id,
         facts.year,
-        coalesce(year_origin, 'unknown') as year_origin,
+        facts.year_origin,
         coalesce(nullif(trim(body_type_name), ''), 'unknown') as body_type,
         coalesce(sold_lots.sold_by, 'auction') as sold_by,
         case
@@ -62,8 +62,8 @@ offers as (
     inner join lot_groups as lot_group on lot_group.lot_id = lots.lot_id
     left join sold_lots on sold_lots.lot_id = lots.lot_id
     left join next_attempts on next_attempts.lot_id = lots.lot_id
-    left join vehicles on vehicles.vehicle_id = lots.vehicle_id
-    left join vehicle_facts as facts on facts.vehicle_id = lots.vehicle_id
+    left join lot_cars as facts on facts.lot_id = lots.lot_id
+    left join vehicles on vehicles.vehicle_id = facts.vehicle_id
     left join odometer_readings as readings on readings.lot_id = lots.lot_id
 ),
 aged as (

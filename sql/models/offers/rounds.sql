@@ -60,7 +60,6 @@ select
     vehicle_round,
     vehicle_attempt,
     domain_id,
-    vin_head,
     evidence,
     price_id,
     status_id,

@@ -4,9 +4,9 @@ with priced as (
 reported_lots as (
     select
         lots.domain_id,
-        vehicle_facts.manufacturer_id,
-        vehicle_facts.model_id,
-        vehicle_facts.year,
+        lot_cars.manufacturer_id,
+        lot_cars.model_id,
+        lot_cars.year,
         currency,
         case when is_auction(lots.domain_id) then 'sale' else 'asking' end as price_kind,
         claims_band,
@@ -20,7 +20,7 @@ reported_lots as (
     from lots
     inner join lot_findings using (lot_id)
     inner join lot_groups using (lot_id)
-    left join vehicle_facts on vehicle_facts.vehicle_id = lots.vehicle_id
+    left join lot_cars using (lot_id)
     left join priced using (lot_id)
 ),
 clean_lots as (

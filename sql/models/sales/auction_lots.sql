@@ -29,7 +29,7 @@ select
     judged.lot_id,
     judged.vehicle_id,
     judged.domain_id,
-    vehicle_facts.manufacturer_id,
+    lot_cars.manufacturer_id,
     lot_groups.seller_group,
     lot_groups.title_brand,
     judged.has_reserve,
@@ -40,4 +40,4 @@ select
     ) as awaits_result
 from judged
 inner join lot_groups on lot_groups.lot_id = judged.lot_id
-left join vehicle_facts on vehicle_facts.vehicle_id = judged.vehicle_id
+left join lot_cars on lot_cars.lot_id = judged.lot_id

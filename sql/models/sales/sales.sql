@@ -1,19 +1,16 @@
 with described as (
-    -- of a car that the lake lacks, the VIN tells what it has in common with others
     select
         rounds.*,
-        coalesce(vehicles.manufacturer_id, vin_heads.manufacturer_id) as manufacturer_id,
-        coalesce(vehicles.model_id, vin_heads.model_id) as model_id,
-        coalesce(vehicles.generation_id, vin_heads.generation_id) as generation_id,
-        coalesce(vehicles.year, vin_heads.year) as year,
+        cars.manufacturer_id,
+        cars.model_id,
+        cars.generation_id,
+        cars.year,
         case when rounds.evidence = 'archive_only' then currencies.currency else lot_groups.currency end as currency,
         observed_spans.span is not null as is_observed,
         case when rounds.trust_reason = 'trusted' then price_doubts.reason end as outlier_reason
     from rounds
     left join price_doubts on price_doubts.lot_id = rounds.lot_id
-    left join vehicle_facts as vehicles on vehicles.vehicle_id = rounds.vehicle_id
-    left join dim_vin_heads as vin_heads
-        on vin_heads.vin_head = case when vehicles.vehicle_id is null then rounds.vin_head end
+    left join lot_cars as cars on cars.lot_id = rounds.lot_id
     left join lot_groups on lot_groups.lot_id = rounds.lot_id
     -- the archive feed names no country
     left join currencies on currencies.domain_id = rounds.domain_id and currencies.country_iso = 'unknown'

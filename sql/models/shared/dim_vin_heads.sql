@@ -1,6 +1,5 @@
--- by ISO 3779 the first eight characters tell make, model and engine, and in North America the tenth the model year
 select
-    left(vin, 8) || substring(vin, 10, 1) as vin_head,
+    head_of_vin(vin) as vin_head,
     count(*) as vehicles,
     case when min(manufacturer_id) = max(manufacturer_id) then min(manufacturer_id) end as manufacturer_id,
     case when min(model_id) = max(model_id) then min(model_id) end as model_id,

@@ -4,11 +4,12 @@ with last_changes as (
 readings as (
     -- a reading that the source replaced was a mistake
     select
-        lots.vehicle_id,
+        lot_cars.vehicle_id,
         day_of(coalesce(last_changes.seen_at, plausible_date(lots.created_at, last_day), lots.first_seen_at)) as read_on,
         odometer_readings.odometer_km
     from lots
     inner join odometer_readings on odometer_readings.lot_id = lots.lot_id
+    inner join lot_cars on lot_cars.lot_id = lots.lot_id
     left join last_changes on last_changes.lot_id = lots.lot_id
     cross join dim_settings
     union all

@@ -25,7 +25,7 @@ listed_weeks as (
         count(*) filter (where year_origin = 'doubted') as doubted,
         count(*) filter (where year_origin = 'vin') as from_vin
     from lots
-    inner join vehicle_facts using (vehicle_id)
+    inner join lot_cars using (lot_id)
     inner join dim_sources using (domain_id)
     cross join dim_settings
     where created_at <= as_of - interval '3' day and days_between(created_at, as_of) <= 93

@@ -128,7 +128,7 @@ export async function fitted(
     price_inputs: inputs,
     rounds: sold,
     lot_groups: 'select lot_id, lot_id as vehicle_id, domain_id from price_inputs',
-    vehicle_facts: 'select lot_id as vehicle_id, manufacturer_id, model_id, generation_id from price_inputs',
+    lot_cars: 'select lot_id, manufacturer_id, model_id, generation_id from price_inputs',
     sales: "select *, 1 as attempt, '' as evidence from price_inputs where false",
   };
   const given = readModels().map((model) => ({ ...model, sql: selects[model.name] ?? model.sql }));
