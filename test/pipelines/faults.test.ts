@@ -57,6 +57,13 @@ const onCars =
   ({ path, page, query }: FaultRequest): Fault | undefined =>
     path === '/cars' && !isProbe(query) ? choose(page) : undefined;
 
+/** Pages of the last pass over the cars that are in landing. */
+function landedPages(output: string): number {
+  const landing = join(output, 'landing', 'cars');
+  const files = readdirSync(join(landing, readdirSync(landing).sort().at(-1) ?? ''));
+  return files.filter((name) => name.endsWith('.ndjson.gz')).length;
+}
+
 describe('a request that fails once', () => {
   const faults: readonly (readonly [path: string, page: number, fault: Fault, says: RegExp])[] = [
     ['/cars', 2, { kind: 'server-error' }, /the service failed \(500\)/],
@@ -207,11 +214,8 @@ describe('a service that goes on failing', () => {
       await expect(failed).rejects.toMatchObject({ code: 'SERVICE_FAILED', outcome: 'unavailable' });
       expect(readlinkSync(current)).toBe(before);
       expect(await stage.lake()).toEqual(first);
-      const landing = join(stage.output, 'landing', 'cars');
-      const pages = readdirSync(join(landing, readdirSync(landing).sort().at(-1) ?? '')).filter((name) =>
-        name.endsWith('.ndjson.gz'),
-      );
-      expect(pages.length).toBeGreaterThan(6);
+      const landed = landedPages(stage.output);
+      expect(landed).toBeGreaterThan(6);
 
       sandbox.setFaults([]);
       const sent = sandbox.requests.length;
@@ -220,7 +224,7 @@ describe('a service that goes on failing', () => {
       expect(again).toContain(3);
       expect(again.filter((page) => page > 3)).toEqual([]);
       const { record } = result.passes[0] ?? {};
-      expect(record).toMatchObject({ complete: true, pages: pages.length + again.length });
+      expect(record).toMatchObject({ complete: true, pages: landed + again.length });
       const lake = await stage.lake();
       expect(activeIn(lake)).toEqual(sandbox.world.activeIds());
       expect(differences(lake, recordsOf(sandbox.world), false)).toEqual([]);
@@ -470,14 +474,15 @@ describe('a limit for the day', () => {
       hint: expect.stringContaining('12.0 hours'),
     });
     expect(Date.now() - started).toBeLessThan(10_000);
-    const landed = stage.sandbox.requests.filter((one) => one.path === '/cars' && one.status === 200).length;
+    const landed = landedPages(stage.output);
     stage.sandbox.setFaults([]);
     const before = stage.sandbox.requests.length;
     await stage.night({ minutes: 720 - 1 });
     const lake = await stage.lake();
     expect(differences(lake, recordsOf(stage.sandbox.world))).toEqual([]);
     const pages = Math.ceil(stage.sandbox.world.activeIds().length / 20);
-    expect(stage.pagesAsked(before)).toHaveLength(pages - (landed - 1));
+    // On a slow machine a request can be sent twice.
+    expect(new Set(stage.pagesAsked(before)).size).toBe(pages - landed);
   });
 });
 
