@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { nightly } from '../../pipelines/nightly.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
@@ -32,7 +32,7 @@ function widened(vehicle: VehicleRecord, nightNumber: number): void {
 
 /** A proxy before a sandbox that widens the vehicles of its answers. */
 async function widening(sandbox: Sandbox, nightNumber: number) {
-  const server = createServer(async (request, response) => {
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { origin } = new URL(sandbox.url);
     const { authorization, 'x-api-key': key } = request.headers;
     const answer = await fetch(`${origin}${request.url}`, {
@@ -50,6 +50,10 @@ async function widening(sandbox: Sandbox, nightNumber: number) {
     const kept = ['content-type', 'date', 'retry-after'].map((name) => [name, answer.headers.get(name)]);
     response.writeHead(answer.status, Object.fromEntries(kept.filter(([, value]) => value !== null)));
     response.end(page === undefined ? text : JSON.stringify(page));
+  };
+  const server = createServer((request, response) => {
+    // A connection to the sandbox that breaks breaks the one to the client too, which asks again.
+    pass(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
