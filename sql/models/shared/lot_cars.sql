@@ -24,7 +24,7 @@ judged as (
             false
         ) as is_other_car
     from told_lots
-    left join vin_facts on vin_facts.vehicle_id = told_lots.vehicle_id
+    left join vin_facts on vin_facts.vehicle_id = case when archived_vin is not null then told_lots.vehicle_id end
 ),
 known as (
     -- of a car that the lake lacks, the VIN tells what it has in common with others
