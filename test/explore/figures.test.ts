@@ -438,7 +438,7 @@ describe('tables', () => {
   it('have as many rows as the Parquet, and pivots that are its groups', async () => {
     const catalog = JSON.parse(await explore.text('/catalog.json')) as Record<string, string[]>;
     for (const name of Object.keys(catalog)) {
-      const kind = (await explore.status(`/tables/${name}.html`)) === 200 ? 'tables' : 'marts';
+      const kind = (await explore.get(`/tables/${name}.html`)).status === 200 ? 'tables' : 'marts';
       const document = await pageOf(`/${kind}/${name}.html`);
       const told = factsOf(document.querySelector('main')).Rows ?? '';
       const [row] = await lake(`select count(*) as n from "${name}"`);

@@ -181,7 +181,7 @@ describe('pages', () => {
     for (const id of ['lots', 'estimate', 'prices', 'odometer', 'timeline', 'pictures'])
       expect(page).toContain(`<section id="${id}"`);
     expect(page).not.toContain('role="alert"');
-    expect(await explore.status('/car/999999999999')).toBe(404);
+    expect((await explore.get('/car/999999999999')).status).toBe(404);
   });
 
   it('compare up to four of each kind', async () => {

@@ -22,8 +22,6 @@ export interface Opened {
   readonly cookie: string;
   /** Requests a path as the reader. */
   get(path: string, init?: RequestInit): Promise<Response>;
-  /** The status of a path, whose body is read: one that is left unread fails when the server ends. */
-  status(path: string): Promise<number>;
   /** The text of a page that must be there. */
   text(path: string): Promise<string>;
   /** Sends a form of the page itself. */
@@ -53,11 +51,6 @@ export async function openExplore(
     url: server.url,
     cookie,
     get,
-    status: async (path) => {
-      const answer = await get(path);
-      await answer.arrayBuffer();
-      return answer.status;
-    },
     text: async (path) => {
       const answer = await get(path);
       if (answer.status !== 200) throw new TypeError(`${path}: ${answer.status}`);

@@ -27,7 +27,6 @@ export const explore = command({
       );
     }
     const { startExplore } = await import('../../ask/explore/serve.js');
-    effects.signal.throwIfAborted();
     const { hasFile, home } = readGiven(input.configFile, effects.env, effects.cwd);
     const folders = {
       models: config.models ?? (hasFile ? join(home, 'models') : undefined),
