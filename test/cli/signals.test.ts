@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -14,11 +14,9 @@ function catches(pid: number | undefined, signal: NodeJS.Signals): boolean {
 }
 
 /** Sends a signal again and again, from a moment until the command ends. */
-async function pelt(signal: NodeJS.Signals, after: 'loading' | 'done') {
+async function pelt(signal: NodeJS.Signals, after: 'loading' | 'done', ...args: readonly string[]) {
   const folder = temporaryFolder();
-  const child = spawn(process.execPath, [CLI, 'docs', '--to', `${folder.path}/tables.md`], {
-    cwd: folder.path,
-  });
+  const child = spawn(process.execPath, [CLI, ...args], { cwd: folder.path });
   let err = '';
   child.stderr.on('data', (chunk) => {
     err += chunk;
@@ -29,9 +27,9 @@ async function pelt(signal: NodeJS.Signals, after: 'loading' | 'done') {
   const timer = setInterval(() => child.kill(signal), 1);
   const [code, by] = await ended;
   clearInterval(timer);
-  const isWritten = existsSync(`${folder.path}/tables.md`);
+  const files = readdirSync(folder.path);
   folder.remove();
-  return { code, by, err, isWritten };
+  return { code, by, err, files };
 }
 
 describe('a signal', () => {
@@ -39,7 +37,7 @@ describe('a signal', () => {
     '%s after the work is done keeps the exit code',
     async (signal) => {
       for (let i = 0; i < 3; i++) {
-        const { code, by, err } = await pelt(signal, 'done');
+        const { code, by, err } = await pelt(signal, 'done', 'docs', '--to', 'tables.md');
         expect({ code, by }, err).toEqual({ code: 0, by: null });
         expect(err).toBe('');
       }
@@ -48,8 +46,8 @@ describe('a signal', () => {
 
   // Node itself handles the other signals from its start.
   it.runIf(process.platform === 'linux')('while modules load begins no command', async () => {
-    const { code, by, err, isWritten } = await pelt('SIGHUP', 'loading');
-    expect({ code, by, isWritten }, err).toEqual({ code: 130, by: null, isWritten: false });
+    const { code, by, err, files } = await pelt('SIGHUP', 'loading', 'init');
+    expect({ code, by, files }, err).toEqual({ code: 130, by: null, files: [] });
     expect(err).not.toMatch(/^\s+at /m);
   });
 });
