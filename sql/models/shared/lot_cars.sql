@@ -9,7 +9,7 @@ with told_lots as (
     full join last_archivings as archived on archived.lot_id = lots.lot_id
 ),
 judged as (
-    -- a VIN that was corrected has kept its beginning or its serial number; one of a single character is a placeholder
+    -- a corrected VIN keeps its beginning or its serial number; a VIN of one character is a placeholder
     select
         told_lots.lot_id,
         told_lots.vehicle_id,

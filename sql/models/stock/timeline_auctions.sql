@@ -69,5 +69,5 @@ cross join dim_settings
 where
     -- an entry of the price history that decides an attempt is the attempt
     (evidence_table <> 'prices' or price_id is null or not is_attempt)
-    -- asked here and not of the tables, so that only the lots of a vehicle are read of them
+    -- a condition on the dates of the tables would read them whole for the timeline of one vehicle
     and plausible_date(occurred_at, last_day) is not null
