@@ -15,7 +15,12 @@ export async function fitMany(folder: string): Promise<number> {
     `copy (${lotsOf({ lots: LOTS, months: 36, models: 4_000 })}) to '${file}' (format parquet)`,
   );
   await connection.run(`create view price_inputs as from '${file}'`);
-  await connection.run('create view dim_settings as select max(priced_at) as as_of from price_inputs');
+  await connection.run('create table dim_settings as select max(priced_at) as as_of from price_inputs');
+  // As on a first night: no price has come for an estimate that was given.
+  await connection.run(
+    `create view interval_factors as
+     select '' as market, '' as currency, 0.0 as estimate_from, 1.0 as factor where false`,
+  );
   const start = performance.now();
   await fitPrices(connection, folder);
   const seconds = (performance.now() - start) / 1000;

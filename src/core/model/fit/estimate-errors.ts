@@ -81,8 +81,11 @@ export function errorLaw(errors: readonly PriceError[]): ErrorLaw {
   const middles = Float64Array.from(errors, ({ middle }) => middle).sort();
   const lines = [PRICES.map((share) => quantile(middles, share)), AGES, UNSURE];
   const coefficients = widths(errors, lines);
-  const terms = emptyTerms(lines);
-  const widthOf = (trait: Trait): number => Math.exp(logWidth(placed(terms, lines, trait), coefficients));
+  const terms = emptyTerms(1, lines);
+  const widthOf = (trait: Trait): number => {
+    place(terms, 0, lines, trait);
+    return Math.exp(logWidth(terms, 0, coefficients));
+  };
   const byKind: number[][] = [[], []];
   for (const each of errors) byKind[kindOf(each.member)]?.push(each.error / widthOf(each));
   const all = quantilesOf(byKind.flat());
@@ -97,39 +100,53 @@ export const quantilesAt = ({ quantiles }: ErrorLaw, member: number): Quantiles 
 /** Bends of the lines. */
 type Lines = readonly (readonly number[])[];
 
-/** The coefficients that a trait has, the constant first and then two of each line, and its share of each. */
+/**
+ * The coefficients that each trait has, the constant first and then two of each line, and its share of each, trait by trait: a
+ * million of them are two arrays, not two million.
+ */
 interface Terms {
   readonly index: Int32Array;
   readonly share: Float64Array;
+  /** Number of terms of a trait. */
+  readonly width: number;
 }
 
-const emptyTerms = (lines: Lines): Terms => ({
-  index: new Int32Array(1 + 2 * lines.length),
-  share: Float64Array.of(1, ...lines.flatMap(() => [0, 0])),
-});
+function emptyTerms(traits: number, lines: Lines): Terms {
+  const width = 1 + 2 * lines.length;
+  return { index: new Int32Array(traits * width), share: new Float64Array(traits * width), width };
+}
 
 /** Places a trait between the bends of each line; beyond the last ones it has their value. */
-function placed(terms: Terms, lines: Lines, { middle, age, unsure }: Trait): Terms {
-  const { index, share } = terms;
+function place(
+  { index, share, width }: Terms,
+  row: number,
+  lines: Lines,
+  { middle, age, unsure }: Trait,
+): void {
+  const first = row * width;
+  const values = [middle, age, unsure];
+  share[first] = 1;
   let offset = 1;
-  for (const [i, value] of [middle, age, unsure].entries()) {
-    const knots = lines[i] ?? [];
+  for (let line = 0; line < lines.length; line += 1) {
+    const value = values[line] ?? 0;
+    const knots = lines[line] ?? [];
     let at = 0;
     while (at < knots.length - 2 && value > (knots[at + 1] ?? 0)) at += 1;
-    const [low = 0, high = 1] = [knots[at], knots[at + 1]];
+    const [low, high] = [knots[at] ?? 0, knots[at + 1] ?? 1];
     const part = high > low ? Math.max(0, Math.min(1, (value - low) / (high - low))) : 0;
-    index[1 + 2 * i] = offset + at;
-    index[2 + 2 * i] = offset + at + 1;
-    share[1 + 2 * i] = 1 - part;
-    share[2 + 2 * i] = part;
+    const term = first + 1 + 2 * line;
+    index[term] = offset + at;
+    index[term + 1] = offset + at + 1;
+    share[term] = 1 - part;
+    share[term + 1] = part;
     offset += knots.length;
   }
-  return terms;
 }
 
-function logWidth({ index, share }: Terms, coefficients: Float64Array): number {
+function logWidth({ index, share, width }: Terms, row: number, coefficients: Float64Array): number {
   let sum = 0;
-  for (let i = 0; i < index.length; i += 1) sum += (share[i] ?? 0) * (coefficients[index[i] ?? 0] ?? 0);
+  for (let i = row * width; i < (row + 1) * width; i += 1)
+    sum += (share[i] ?? 0) * (coefficients[index[i] ?? 0] ?? 0);
   return sum;
 }
 
@@ -138,13 +155,14 @@ function widths(errors: readonly PriceError[], lines: Lines): Float64Array {
   /** The line of each coefficient; the constant is in none. */
   const lineOf = [-1, ...lines.flatMap((knots, line) => knots.map(() => line))];
   const size = lineOf.length;
-  const rows = errors.map((error) => placed(emptyTerms(lines), lines, error));
+  const terms = emptyTerms(errors.length, lines);
+  for (const [row, error] of errors.entries()) place(terms, row, lines, error);
   const mean = errors.reduce((sum, { error }) => sum + Math.abs(error), 0) / errors.length;
   const coefficients = new Float64Array(size);
   coefficients[0] = Math.log(mean);
   let spread = lines.map(() => ASSUMED.usual);
   for (let step = 0; step < STEPS; step += 1) {
-    const { normal, right } = sumsOf(errors, rows, coefficients);
+    const { normal, right } = sumsOf(errors, terms, coefficients);
     lineOf.forEach((line, at) => {
       const precision = line < 0 ? 0 : 1 / (spread[line] ?? 1);
       normal[at * size + at] = (normal[at * size + at] ?? 0) + precision;
@@ -161,20 +179,19 @@ function widths(errors: readonly PriceError[], lines: Lines): Float64Array {
 }
 
 /** The normal equations of a step: a distance of one mean leaves a coefficient as it is. */
-function sumsOf(errors: readonly PriceError[], rows: readonly Terms[], coefficients: Float64Array) {
+function sumsOf(errors: readonly PriceError[], terms: Terms, coefficients: Float64Array) {
+  const { index, share, width } = terms;
   const size = coefficients.length;
   const normal = new Float64Array(size * size);
   const right = new Float64Array(size);
-  for (let row = 0; row < rows.length; row += 1) {
-    const terms = rows[row];
-    if (terms === undefined) continue;
-    const { index, share } = terms;
+  for (let row = 0; row < errors.length; row += 1) {
     const distance = Math.abs(errors[row]?.error ?? 0);
-    const excess = Math.min(MOST, distance / Math.exp(logWidth(terms, coefficients))) - 1;
-    for (let i = 0; i < index.length; i += 1) {
+    const excess = Math.min(MOST, distance / Math.exp(logWidth(terms, row, coefficients))) - 1;
+    const end = (row + 1) * width;
+    for (let i = row * width; i < end; i += 1) {
       const [at, own] = [index[i] ?? 0, share[i] ?? 0];
       right[at] = (right[at] ?? 0) + own * excess;
-      for (let k = 0; k < index.length; k += 1) {
+      for (let k = row * width; k < end; k += 1) {
         const other = at * size + (index[k] ?? 0);
         normal[other] = (normal[other] ?? 0) + own * (share[k] ?? 0);
       }

@@ -79,8 +79,8 @@ async function widths(
     `select estimate_from, factor from interval_factors
      where market = ${literal(market)} and currency = ${literal(currency)} order by estimate_from desc`,
   );
-  return (estimate) =>
-    Number(found.find(({ estimate_from }) => Number(estimate_from) <= estimate)?.factor ?? 1);
+  const factors = found.map((row) => ({ from: Number(row.estimate_from), factor: Number(row.factor) }));
+  return (estimate) => factors.find(({ from }) => from <= estimate)?.factor ?? 1;
 }
 
 /** Positions among the factors, which begin with LEVEL_FACTORS, and among GROUPS. */
