@@ -4,7 +4,7 @@ import { exitCodes, LotlakeError, messageOf } from '../../base/config/lotlake-er
 import { version } from '../../base/config/package-root.js';
 import { sumOf } from '../../base/config/printable.js';
 import { diskFullError, outOfMemoryError } from '../lake/lake-error.js';
-import { currentId, layoutOf } from '../lake/layout.js';
+import { currentId, type Layout, layoutOf } from '../lake/layout.js';
 import type { LoadedPass } from '../lake/passes/loaded-pass.js';
 import { leftOutOf, newId } from '../lake/passes/pass.js';
 import { storedBefore, type TableCounts } from '../lake/row-counts.js';
@@ -85,7 +85,7 @@ export interface Recorder {
 
 /** Opens the record of a run. With the lock, it also closes the records of runs that were killed. */
 export function openRecorder(options: RecorderOptions): Recorder {
-  const { config, reporter, token, signal, now, pipeline, runId } = options;
+  const { config, reporter, token, signal, now, runId } = options;
   const layout = layoutOf(config.output);
   const orWarn = warningOnce(reporter);
   const before = orWarn(() => readRuns(layout)) ?? [];
@@ -137,13 +137,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
       tests.push(...results);
       record.tests = countTests(results);
     },
-    rows(since) {
-      const ended_at = now().toISOString();
-      const own = { ...record, outcome: 'published', exit_code: 0, snapshot_id: runId, ended_at } as const;
-      const first = before.find(({ run_id }) => run_id === since)?.attempt ?? 0;
-      const earlier = pipeline === 'rebuild' ? before : before.filter(({ attempt }) => attempt >= first);
-      return [...earlier, own].map(rowOf);
-    },
+    rows: (since) => rowsOf(record, before, now(), since),
     succeed(isPublished) {
       record.outcome = isPublished ? 'published' : 'nothing_new';
       record.exit_code = 0;
@@ -151,21 +145,14 @@ export function openRecorder(options: RecorderOptions): Recorder {
     fail(error) {
       const cause = diskFullError(error, config.output) ?? outOfMemoryError(error, config.memory) ?? error;
       const described = signal?.aborted === true ? interrupted() : describeError(cause);
-      const { code, stage, message, hint, outcome } = described;
-      record.error = { code, stage, message, hint: hint ?? null };
-      record.outcome = currentId(layout) === runId ? 'published' : outcome;
-      record.exit_code = exitCodes[outcome];
+      noteError(record, described, currentId(layout) === runId);
       return cause;
     },
     close() {
       endStage(record, now());
       record.ended_at = now().toISOString();
       if (record.outcome === 'published') record.snapshot_id = runId;
-      try {
-        record.disk = diskOf(layout);
-      } catch {
-        // The folder is gone or cannot be read, which the run has reported.
-      }
+      record.disk = diskNow(layout) ?? record.disk;
       write();
     },
   };
@@ -297,6 +284,35 @@ function countTests(results: readonly TestFailures[]): RunRecord['tests'] {
     passed: results.length - failed.length,
     failed: failed.map(({ model, test, failures }) => `${model} ${test}: ${failures}`),
   };
+}
+
+/** Notes the error that ended a run, which may have published before. */
+function noteError(
+  record: RunRecord,
+  { code, stage, message, hint, outcome }: ReturnType<typeof describeError>,
+  isPublished: boolean,
+): void {
+  record.error = { code, stage, message, hint: hint ?? null };
+  record.outcome = isPublished ? 'published' : outcome;
+  record.exit_code = exitCodes[outcome];
+}
+
+/** The use of the disk; null if the folder is gone or cannot be read, which the run has reported. */
+function diskNow(layout: Layout): RunRecord['disk'] {
+  try {
+    return diskOf(layout);
+  } catch {
+    return null;
+  }
+}
+
+/** The rows of `runs` from the run that made the base on, and this run as it is once published; a rebuild has all runs. */
+function rowsOf(record: RunRecord, before: readonly RunRecord[], now: Date, since: string | undefined) {
+  const published = { outcome: 'published', exit_code: 0, snapshot_id: record.run_id } as const;
+  const own: RunRecord = { ...record, ...published, ended_at: now.toISOString() };
+  const first = before.find(({ run_id }) => run_id === since)?.attempt ?? 0;
+  const earlier = record.pipeline === 'rebuild' ? before : before.filter(({ attempt }) => attempt >= first);
+  return [...earlier, own].map(rowOf);
 }
 
 /** A record as a row of `runs`. */
