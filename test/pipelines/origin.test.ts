@@ -65,7 +65,7 @@ describe('a lake', () => {
     const output = join(cwd, 'mine');
     await run(cwd, SANDBOX, () => listPasses(join(output, 'landing'), 'cars').length > 0);
     expect(listPasses(join(output, 'landing'), 'cars')).toMatchObject([
-      { manifest: { state: 'open', origin: 'sandbox of 400 vehicles, seed 1' } },
+      { record: { state: 'open', origin: 'sandbox of 400 vehicles, seed 1' } },
     ]);
     const printed = await run(cwd, ['run', 'nightly', '--output', 'mine']);
     expect(printed).toContain(
@@ -79,7 +79,7 @@ describe('a lake', () => {
   it('shows its origin, keeps it in a rebuild, and refuses any other before the first request', async () => {
     const output = join(folder.path, 'real');
     const { manifest } = await nightly(job(output));
-    expect(manifest).toMatchObject({ origin: service.url, schema_version: 3 });
+    expect(manifest).toMatchObject({ origin: service.url });
     await rebuild({
       ...job(output),
       config: { ...configFor('http://127.0.0.1:1', output), origin: undefined },
