@@ -37,7 +37,11 @@ beforeEach(async () => {
       const next = behind.length === 0 ? null : '?page=2';
       return { body: { ...lastPage(feed), links: { next } } };
     }
-    if (pathname === '/api/archived-lots') return { body: lastPage(archive) };
+    if (pathname === '/api/archived-lots') {
+      // The archive feed is asked two hours after the pages of vehicles.
+      now += 2 * 3_600_000;
+      return { body: lastPage(archive) };
+    }
     if (pathname === `/api/cars/${vehicle.id}` && looked !== undefined) return { body: { data: looked } };
     return { status: 404, body: { message: 'not here' } };
   });
