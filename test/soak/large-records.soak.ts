@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { columnPlaces } from '../../src/core/lake/rows/column-places.js';
@@ -56,6 +56,7 @@ async function secondsOf(members: string): Promise<{ seconds: number; pause: num
     last = now();
   };
   const timer = setInterval(look, 0);
+  rmSync(`${file}.clean`, { force: true });
   const begin = now();
   async function* body(): AsyncGenerator<Uint8Array> {
     const bytes = Buffer.from(`[{"id":1,${members}}]`);
