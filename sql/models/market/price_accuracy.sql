@@ -34,7 +34,8 @@ judged as (
     from tests
     inner join price_inputs as inputs using (lot_id, market, currency)
     left join price_doubts using (lot_id)
-    where price is not null
+    -- an estimate is that of the auction, and a lot that is sold at its Buy Now price lies much nearer to what was asked
+    where price is not null and sold_by = 'auction'
         -- a price that is merely unlikely is judged, too: without it, intervals would seem to hold more than they do
         and coalesce(price_doubts.reason, 'left_out_by_fit') = 'left_out_by_fit'
 ),

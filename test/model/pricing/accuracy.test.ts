@@ -40,3 +40,19 @@ it('judges each sale by the last estimate that was given before it, and by the b
   expect(makes.map(({ basis }) => basis)).toEqual(makes.map(() => 'backtest'));
   expect(makes.length).toBe(12);
 });
+
+it('judges auctions alone, as the estimates are of the auction', async () => {
+  const market = await fitted(
+    `select * replace (if(lot_id % 3 = 0, 'buy_now', sold_by) as sold_by) from (${LOTS})`,
+    { runs },
+  );
+  const [all] = await market.rows(`select prices from price_accuracy where segment = 'all'`);
+  const [judged] = await market.rows(
+    `select count(*) as all_prices, count(*) filter (sold_by = 'auction') as auctions
+    from price_inputs where price is not null and priced_at >= timestamptz '2024-09-01'`,
+  );
+  market.close();
+  expect(Number(judged?.auctions)).toBeGreaterThan(300);
+  expect(Number(judged?.all_prices)).toBeGreaterThan(Number(judged?.auctions));
+  expect(Number(all?.prices)).toBe(Number(judged?.auctions));
+});

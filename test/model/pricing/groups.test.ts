@@ -1,4 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import type { PricedRow } from '../../../src/core/model/fit/blocks.js';
+import { GROUPS } from '../../../src/core/model/fit/design.js';
+import { emptyGroups, fitGroups } from '../../../src/core/model/fit/groups.js';
+import { normal, stream } from '../../../src/sandbox/world/random.js';
 import { fitted, lotsOf, type PricedMarket } from './market.js';
 
 /** Prices with what the plain law of this folder lacks: an engine within a model, a slope by make, a branch, a damage by age. */
@@ -80,5 +84,61 @@ describe('groups of lots', () => {
       where factor in ('engine', 'drive', 'seller', 'damage_by_age', 'age_by_make')`,
     );
     expect(Number(found[0]?.furthest ?? 0)).toBeLessThan(0.06);
+  });
+});
+
+describe('the effects of a kind of groups', () => {
+  const BRANCH = GROUPS.findIndex(({ name }) => name === 'branch');
+  const BRANCHES = 60;
+  const PRICES = 40;
+  const NOISE = 0.2;
+
+  /** The effects that a fit finds in prices of branches with these effects. */
+  function effectsOf(planted: (branch: number) => number): Float64Array {
+    const rng = stream(7, 1, 1);
+    const prices = Array.from({ length: BRANCHES * PRICES }, (_, at) => {
+      const branch = at % BRANCHES;
+      return { branch, price: planted(branch) + NOISE * normal(rng) };
+    });
+    const row = {
+      groups: new Int32Array(GROUPS.length).fill(-1),
+      times: new Float64Array(GROUPS.length).fill(1),
+    };
+    let logPrice = 0;
+    const visit = (each: (row: PricedRow) => void): void => {
+      for (const { branch, price } of prices) {
+        row.groups[BRANCH] = branch;
+        logPrice = price;
+        each(row as unknown as PricedRow);
+      }
+    };
+    const codes = GROUPS.map((_, kind) => new Int32Array(kind === BRANCH ? BRANCHES : 0));
+    let groups = emptyGroups(codes);
+    for (let pass = 0; pass < 4; pass += 1)
+      groups = fitGroups(
+        groups,
+        visit,
+        prices.length,
+        () => logPrice - (groups.effect[BRANCH]?.[row.groups[BRANCH] ?? 0] ?? 0),
+        () => 1 / NOISE ** 2,
+      );
+    return groups.effect[BRANCH] ?? new Float64Array();
+  }
+
+  it('are found where few of them are large, without a trace in the many that are none', () => {
+    const effects = effectsOf((branch) => (branch < 2 ? -0.25 : 0));
+    for (const branch of [0, 1]) expect(effects[branch]).toBeLessThan(-0.2);
+    const others = effects.slice(2);
+    expect(Math.sqrt(others.reduce((sum, effect) => sum + effect ** 2, 0) / others.length)).toBeLessThan(
+      0.01,
+    );
+  });
+
+  it('are found where all of them are alike', () => {
+    const planted = (branch: number): number => 0.1 * Math.sin(branch);
+    const effects = effectsOf(planted);
+    const errors = [...effects].map((effect, branch) => effect - planted(branch));
+    // One price in 40: the mean of its prices is off by 0.032.
+    expect(Math.sqrt(errors.reduce((sum, error) => sum + error ** 2, 0) / BRANCHES)).toBeLessThan(0.034);
   });
 });

@@ -1,5 +1,5 @@
-/** A squared effect and its remaining variance. */
-export type Square = readonly [effect: number, left: number];
+/** A squared effect, its remaining variance, and how many effects it counts as; 1 if missing. */
+export type Square = readonly [effect: number, left: number, count?: number];
 
 /** A spread that is assumed before effects are known, and the number of effects that it counts as. */
 export interface Assumed {
@@ -16,7 +16,10 @@ export function evidence(
   squares: readonly Square[],
   { usual, prior }: Assumed,
 ): { variance: number; freedom: number } {
-  const sum = squares.reduce((total, [effect]) => total + effect, 0);
-  const freedom = squares.reduce((total, [, left]) => total + Math.max(0, 1 - left / variance), 0);
+  const sum = squares.reduce((total, [effect, , count = 1]) => total + count * effect, 0);
+  const freedom = squares.reduce(
+    (total, [, left, count = 1]) => total + count * Math.max(0, 1 - left / variance),
+    0,
+  );
   return { variance: (sum + prior * usual) / (freedom + prior), freedom };
 }

@@ -1,6 +1,6 @@
 import type { PricedRow } from './blocks.js';
 import { GROUPS } from './design.js';
-import { evidence } from './evidence.js';
+import { evidence, type Square } from './evidence.js';
 import type { Visit } from './rows.js';
 
 /** The effects that lots of one group have in common, for each of GROUPS by code. */
@@ -10,6 +10,8 @@ export interface GroupEffects {
   readonly variance: readonly Float64Array[];
   /** Variance of the effects of a kind about 0, of which a lot without a known group has one. */
   readonly spread: readonly number[];
+  /** What the effects of a kind are drawn from. */
+  readonly priors: readonly Prior[];
   /** Effective number of effects that the prices determine. */
   readonly freedom: number;
   /** What the groups of a kind are within, by code. */
@@ -17,10 +19,27 @@ export interface GroupEffects {
 }
 
 /**
- * The spread of a kind before it is known, 3 %. It counts as many effects, since few prices have many groups: with a
- * broad one, the groups would fit the noise.
+ * The effects of a kind are drawn from two normal distributions about 0, a narrow one and a wide one: most branches sell alike,
+ * and a few far below the others. With one spread for all, the many would shrink the few.
  */
-const ASSUMED = { usual: 0.001, prior: 10 };
+export interface Prior {
+  readonly narrow: number;
+  readonly wide: number;
+  /** Share of effects that are drawn from the wide one. */
+  readonly share: number;
+}
+
+/**
+ * The spreads of a kind before they are known, 3 and 20 %. The narrow one counts as many effects, since few prices have many
+ * groups: with a broad one, the groups would fit the noise.
+ */
+const NARROW = { usual: 0.0001, prior: 5 };
+const WIDE = { usual: 0.02, prior: 2 };
+/** One effect in a hundred is assumed to be wide. */
+const FEW = { usual: 0.05, prior: 5 };
+const ASSUMED: Prior = { narrow: NARROW.usual, wide: WIDE.usual, share: FEW.usual };
+
+const varianceOf = ({ narrow, wide, share }: Prior): number => (1 - share) * narrow + share * wide;
 /** Rounds over all kinds after a pass: lots share groups, so that the effects of one kind depend on those of the others. */
 const ROUNDS = 8;
 
@@ -32,7 +51,8 @@ export function emptyGroups(parents: readonly Int32Array[]): GroupEffects {
   return {
     effect: parents.map(({ length }) => new Float64Array(length)),
     variance: parents.map(({ length }) => new Float64Array(length)),
-    spread: parents.map(() => ASSUMED.usual),
+    spread: parents.map(() => varianceOf(ASSUMED)),
+    priors: parents.map(() => ASSUMED),
     parents,
     freedom: 0,
   };
@@ -117,7 +137,7 @@ export function fitGroups(
   });
   const effect = last.effect.map((values) => values.slice());
   const variance = last.variance.map((values) => values.slice());
-  const spread = [...last.spread];
+  const priors = [...last.priors];
   const freedoms = effect.map(() => 0);
   const weights = effect.map((values, kind) => sumsOf(seen, kind, values.length));
   for (let round = 0; round < ROUNDS; round += 1)
@@ -126,18 +146,19 @@ export function fitGroups(
       if (own.length === 0 || weight === undefined) continue;
       const left = sumsOf(seen, kind, own.length, seen.error);
       const before = own.slice();
-      const learnt = settle(weight, left, own, variance[kind] ?? own, spread[kind] ?? ASSUMED.usual);
+      const learnt = settle(weight, left, own, variance[kind] ?? own, priors[kind] ?? ASSUMED);
       if (GROUPS[kind]?.within) center(own, weight, last.parents[kind] ?? new Int32Array());
       takeOff(
         seen,
         kind,
         own.map((effect, code) => effect - (before[code] ?? 0)),
       );
-      spread[kind] = learnt.variance;
+      priors[kind] = learnt.prior;
       freedoms[kind] = learnt.freedom;
     }
   const freedom = freedoms.reduce((sum, each) => sum + each, 0);
-  return { effect, variance, spread, freedom, parents: last.parents };
+  const spread = priors.map((prior, kind) => (last.spread[kind] === 0 ? 0 : varianceOf(prior)));
+  return { effect, variance, spread, priors, freedom, parents: last.parents };
 }
 
 /** Sums by group of a kind: of the values of its prices, or else of their slopes, times slope and weight. */
@@ -160,7 +181,7 @@ function sumsOf(
 }
 
 /**
- * Sets the effects of a kind and their variances; returns the spread that is most likely now.
+ * Sets the effects of a kind and their variances; returns the prior that is most likely now.
  * @param weight sums of weights
  * @param left sums of what the prices leave beside all effects, weighted
  */
@@ -169,17 +190,40 @@ function settle(
   left: Float64Array,
   effect: Float64Array,
   variance: Float64Array,
-  spread: number,
+  { narrow, wide, share }: Prior,
 ) {
-  const squares: [number, number][] = [];
+  const [ofNarrow, ofWide]: [Square[], Square[]] = [[], []];
+  let drawnWide = 0;
   for (let own = 0; own < effect.length; own += 1) {
-    const known = 1 / ((weight[own] ?? 0) + 1 / spread);
-    const value = known * ((left[own] ?? 0) + (weight[own] ?? 0) * (effect[own] ?? 0));
-    effect[own] = value;
-    variance[own] = known;
-    squares.push([value ** 2, known]);
+    const weights = weight[own] ?? 0;
+    const sum = (left[own] ?? 0) + weights * (effect[own] ?? 0);
+    const near = drawn(weights, sum, narrow);
+    const far = drawn(weights, sum, wide);
+    const isWide = 1 / (1 + ((1 - share) / share) * Math.exp(near.log - far.log));
+    const mean = (1 - isWide) * near.mean + isWide * far.mean;
+    effect[own] = mean;
+    variance[own] =
+      (1 - isWide) * (near.variance + near.mean ** 2) + isWide * (far.variance + far.mean ** 2) - mean ** 2;
+    ofNarrow.push([near.mean ** 2, near.variance, 1 - isWide]);
+    ofWide.push([far.mean ** 2, far.variance, isWide]);
+    drawnWide += isWide;
   }
-  return evidence(spread, squares, ASSUMED);
+  const [first, second] = [evidence(narrow, ofNarrow, NARROW), evidence(wide, ofWide, WIDE)];
+  return {
+    prior: {
+      narrow: first.variance,
+      wide: second.variance,
+      share: (drawnWide + FEW.prior * FEW.usual) / (effect.length + FEW.prior),
+    },
+    freedom: first.freedom + second.freedom,
+  };
+}
+
+/** An effect if it is drawn with a spread: its mean and variance, and the logarithm of how likely that makes its prices. */
+function drawn(weight: number, sum: number, spread: number) {
+  const variance = 1 / (weight + 1 / spread);
+  const mean = variance * sum;
+  return { mean, variance, log: (mean * sum - Math.log(spread / variance)) / 2 };
 }
 
 /**

@@ -49,8 +49,6 @@ export function startState({ factors, tree, noises, groups }: Coding) {
       prices: 0,
       squares: 0,
       ofGroups: new Float64Array(GROUPS.length),
-      /** Sums of their squares, which tell by how much they can be chance. */
-      squaresOfGroups: new Float64Array(GROUPS.length),
     },
   };
 }
@@ -210,23 +208,20 @@ function addGains(gains: State['gains'], effects: GroupEffects, priced: PricedRo
   gains.squares += error ** 2;
   for (let kind = 0; kind < GROUPS.length; kind += 1) {
     const own = groupOf(effects, priced, kind);
-    const gain = own ** 2 + 2 * own * error;
-    gains.ofGroups[kind] = (gains.ofGroups[kind] ?? 0) + gain;
-    gains.squaresOfGroups[kind] = (gains.squaresOfGroups[kind] ?? 0) + gain ** 2;
+    gains.ofGroups[kind] = (gains.ofGroups[kind] ?? 0) + own ** 2 + 2 * own * error;
   }
 }
 
 /** Fewest judged prices that can show that a kind of groups is of no use. */
 const ENOUGH = 200;
-/** A gain of a kind of groups that is at least so many standard errors is no chance. */
-const CLEAR = 2;
 
-/** The fit without the kinds of groups that did not clearly bring judged prices nearer. */
+/**
+ * The fit without the kinds of groups that did not bring judged prices nearer. It asks for no clear gain: a kind whose effects are
+ * none has a narrow spread, and adds next to nothing.
+ */
 export function withoutUseless({ fit, gains }: State): Fit {
   const { groups } = fit;
-  const keeps = (kind: number): boolean =>
-    gains.prices < ENOUGH ||
-    (gains.ofGroups[kind] ?? 0) > CLEAR * Math.sqrt(gains.squaresOfGroups[kind] ?? 0);
+  const keeps = (kind: number): boolean => gains.prices < ENOUGH || (gains.ofGroups[kind] ?? 0) > 0;
   const kept = (arrays: readonly Float64Array[]): Float64Array[] =>
     arrays.map((values, kind) => (keeps(kind) ? values : new Float64Array()));
   const spread = groups.spread.map((variance, kind) => (keeps(kind) ? variance : 0));
