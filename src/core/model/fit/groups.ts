@@ -30,13 +30,13 @@ export interface Prior {
 }
 
 /**
- * The spreads of a kind before they are known, 3 and 20 %. The narrow one counts as many effects, since few prices have many
- * groups: with a broad one, the groups would fit the noise.
+ * The spreads of a kind before they are known, 1 and 10 %, each with the number of effects that it counts as: with a broad narrow
+ * one, the groups would fit the noise.
  */
 const NARROW = { usual: 0.0001, prior: 5 };
-const WIDE = { usual: 0.02, prior: 2 };
-/** One effect in a hundred is assumed to be wide. */
-const FEW = { usual: 0.05, prior: 5 };
+const WIDE = { usual: 0.01, prior: 2 };
+/** The share of wide effects before it is known. */
+const FEW = { usual: 0.03, prior: 5 };
 const ASSUMED: Prior = { narrow: NARROW.usual, wide: WIDE.usual, share: FEW.usual };
 
 const varianceOf = ({ narrow, wide, share }: Prior): number => (1 - share) * narrow + share * wide;
