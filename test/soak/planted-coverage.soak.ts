@@ -23,6 +23,8 @@ const WORLDS: readonly {
   readonly seed: number;
   readonly uneven: Uneven;
   readonly law?: 'rich';
+  /** How far the share that the back-test tells may lie from the planted one, in points; BOUNDS if missing. */
+  readonly told?: number;
 }[] = [
   { name: 'nothing', seed: 11, uneven: {} },
   { name: 'noise by price', seed: 15, uneven: { noise: NOISE } },
@@ -38,7 +40,8 @@ const WORLDS: readonly {
   { name: 'Buy Now prices far from the value', seed: 14, uneven: { buyNow: [0.6, 4] } },
   { name: 'noise by age', seed: 16, uneven: { oldNoise: { years: 12, width: 1.8 } } },
   { name: 'sellers who refuse', seed: 17, uneven: { reserve: [0.6, 1.1] } },
-  { name: 'a break of the level', seed: 18, uneven: { break: { at: BROKEN_AT, factor: 0.85 } } },
+  // The month of the break was estimated from prices before it: the back-test says what that was worth.
+  { name: 'a break of the level', seed: 18, uneven: { break: { at: BROKEN_AT, factor: 0.85 } }, told: 12 },
   { name: 'a level that walks', seed: 19, uneven: { walk: 0.04 } },
   { name: 'traits that sell', seed: 20, uneven: { odds: 1 } },
 ];
@@ -47,7 +50,7 @@ const USUAL = 3;
 /** What the usual worlds keep, in percent, and what the others keep: a night has some 1,900 sales, so a point is chance. */
 const BOUNDS = {
   usual: { in80: [78.5, 82], classes: [76, 84], told: 2 },
-  other: { in80: [78, 83.5], classes: [72, 87], told: 7 },
+  other: { in80: [78, 83.5], classes: [72, 87], told: 4.5 },
 } as const;
 
 /** Buy Now prices as multiples of the estimate, in classes. */
@@ -144,7 +147,7 @@ describe('intervals of lots on offer, by the planted law', () => {
       expect(inside80, name).toBeGreaterThan(bounds.classes[0]);
       expect(inside80, name).toBeLessThan(bounds.classes[1]);
     }
-    expect(Math.abs(100 * Number(told?.inside_80) - all.inside80)).toBeLessThan(bounds.told);
+    expect(Math.abs(100 * Number(told?.inside_80) - all.inside80)).toBeLessThan(world.told ?? bounds.told);
     if (world.uneven.buyNow === undefined) return;
     for (const [from, to] of BUY_NOW_RATIOS) {
       // A Buy Now price that was changed is no longer the one that buyers were planted to answer.
