@@ -25,13 +25,13 @@ export function closing(options: PipelineOptions): Promise<RunResult> {
   return runJob('closing', { beside, ...options }, async (job) => {
     const models = await readModelling(job, options);
     const open = await findOpen(job);
-    job.reporter.step('extract', `${open.length} vehicles without a trusted final price or a known lot`);
     const lookups = open.map(({ vehicle_id }) => ({
       name: String(vehicle_id),
       request: requests.car({ car_id: vehicle_id, prices_history: true }),
       id: vehicle_id,
     }));
-    const { passes, unanswered } = await stageLookups(job, lookups);
+    const detail = `${open.length} vehicles without a trusted final price or a known lot`;
+    const { passes, unanswered } = await stageLookups(job, lookups, { detail });
     const closings = open.map(
       ({ vehicle_id, asked }): ClosingRow => ({
         vehicle_id,

@@ -21,9 +21,11 @@ export interface Lookup {
   readonly id?: number;
 }
 
-interface Strictness {
+interface Staging {
   /** Whether an odd or failing answer ends the run. Else it costs its own vehicle. */
   readonly isStrict?: boolean;
+  /** How the step is shown; by default it has none. */
+  readonly detail?: string;
 }
 
 /**
@@ -39,10 +41,11 @@ export type Unanswered = ReadonlyMap<string, PassRecord['answers'][string]>;
 export async function stageLookups(
   job: Job,
   lookups: readonly Lookup[],
-  { isStrict = false }: Strictness = {},
+  { isStrict = false, detail }: Staging = {},
 ): Promise<{ readonly passes: readonly LoadedPass[]; readonly unanswered: Unanswered }> {
   // Throws before a pass is opened, if this run must not use the service.
   job.client();
+  if (detail !== undefined) job.reporter.step('extract', detail);
   const pass = await findOrOpen(job, 'cars', 'lookup', { pipeline: job.pipeline });
   const loaded = await load(job, pass, lookUp(job, pass, lookups, isStrict));
   return { passes: [loaded], unanswered: new Map(Object.entries(loaded.record.answers)) };

@@ -34,15 +34,19 @@ const MOST_RESTARTS = 2;
  * Extracts a stream, and loads its records as they arrive. Resumes an open pass of the same request. Returns the loaded pass;
  * if the service does not have an optional stream, warns and returns none.
  */
-export function stage(job: Job, name: StreamName, request: StreamRequest): Promise<readonly LoadedPass[]> {
+export async function stage(
+  job: Job,
+  name: StreamName,
+  request: StreamRequest,
+): Promise<readonly LoadedPass[]> {
+  // Throws before a pass is opened, if this run must not use the service. It is a step of its own, before that of the stream.
+  job.client();
   job.reporter.step('extract', request.detail ?? name);
   return stagePass(job, name, request);
 }
 
 async function stagePass(job: Job, name: StreamName, request: StreamRequest): Promise<readonly LoadedPass[]> {
   const stream = streams[name];
-  // Throws before a pass is opened, if this run must not use the service.
-  job.client();
   const wanted = parametersOf(job, stream, request);
   const pass = await findOrOpen(job, name, request.kind, requestRecord(wanted, request));
   killPoint('extract.pass-opened');
