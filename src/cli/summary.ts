@@ -56,7 +56,10 @@ function shortSummary(result: RunResult, { mirror, called, flag = '' }: SummaryO
 /** Streams that a short summary lists by name. */
 const MAIN: readonly string[] = ['cars', 'archived_lots', 'statistics'];
 
-/** Records by stream, on two lines. The small lists of reference are one figure. */
+/** Columns of the narrowest terminal whose lines do not wrap. */
+const NARROW = 60;
+
+/** Records by stream, on lines that fit a narrow terminal. The small lists of reference are one figure. */
 function records({ passes }: RunResult): Lines {
   const own = passes.map(({ record }) => record);
   const others = own.filter(({ stream }) => !MAIN.includes(stream));
@@ -71,8 +74,14 @@ function records({ passes }: RunResult): Lines {
     }),
     ...(others.length === 0 ? [] : [`${counted(others.length, 'other list')} ${sum(others)}`]),
   ];
-  const rest = named.slice(2).join(', ');
-  return [`records: ${named.slice(0, 2).join(', ') || 'none'}`, rest !== '' && `  ${rest}`];
+  const [first = 'none', ...rest] = named;
+  const lines = [`records: ${first}`];
+  for (const each of rest) {
+    const longer = `${lines.at(-1)}, ${each}`;
+    if (longer.length < NARROW) lines.splice(-1, 1, longer);
+    else lines.push(`  ${each}`);
+  }
+  return lines;
 }
 
 /** How many records were landed, if a delta left some out. */

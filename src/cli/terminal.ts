@@ -15,7 +15,12 @@ interface Activity {
 }
 
 /** Steps that only print a line. The step before them goes on. */
-const NOTES: Readonly<Record<string, string>> = { resume: 'resuming ', migrate: 'migrating: ', keep: '' };
+const NOTES: Readonly<Record<string, string>> = {
+  service: 'service: ',
+  resume: 'resuming ',
+  migrate: 'migrating: ',
+  keep: '',
+};
 
 /**
  * Shows a run on a terminal. The step at work is a line that is replaced, at most ten times a second; a step that ended is
