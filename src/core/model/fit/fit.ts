@@ -169,9 +169,12 @@ export function expected(
   return sum;
 }
 
-/** Variance of the expected log price of a row, without the noise of a sale. */
-export function uncertainty(fit: Fit, row: PricedRow): number {
-  const { covariance, nodes, shared, groups } = fit;
+/**
+ * Variance of the expected log price of a row, without the noise of a sale.
+ * @param ofGroups the part that the groups of the row have
+ */
+export function uncertainty(fit: Fit, row: PricedRow, ofGroups = groupsVariance(fit.groups, row)): number {
+  const { covariance, nodes, shared } = fit;
   const { model, index, share, count } = row;
   const { vectors, scalar, ofShared } = reachOf(fit, model);
   const size = fit.coefficients.length;
@@ -181,7 +184,7 @@ export function uncertainty(fit: Fit, row: PricedRow): number {
     (scalar[model] ?? 0) -
     2 * (ofShared[model] ?? 0) +
     shared.scalar +
-    groupsVariance(groups, row);
+    ofGroups;
   for (let i = 1; i < count; i += 1) {
     const at = index[i] ?? 0;
     const weight = share[i] ?? 0;

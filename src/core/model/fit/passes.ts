@@ -101,7 +101,8 @@ export function measure({ factors }: Coding, state: State, prices: Visit): State
   prices((priced) => {
     const { noise: member } = priced;
     const middle = expected(fit, priced);
-    const others = othersOf(state, priced, uncertainty(fit, priced));
+    const ofGroups = groupsVariance(fit.groups, priced);
+    const others = othersOf(state, priced, uncertainty(fit, priced, ofGroups), ofGroups);
     // Without the price itself, the others are less sure of it.
     const unsure = (1 - others) / others;
     const deviation = Math.sqrt((noise[member] ?? 1) * (1 + unsure));
@@ -155,10 +156,10 @@ function weightOf(weighing: Weighing, square: number): number {
  * Share of the expected price that comes from other prices, 0.01 to 1. Groups are fitted to what the other effects leave. So
  * the share that other prices have in those effects and their share in the groups multiply.
  * @param unsure variance of the expected price
+ * @param ofGroups the part of it that the groups have
  */
-export function othersOf({ fit, weighed }: State, priced: PricedRow, unsure: number): number {
+export function othersOf({ weighed }: State, priced: PricedRow, unsure: number, ofGroups: number): number {
   const noise = weighed[priced.noise] ?? 1;
-  const ofGroups = groupsVariance(fit.groups, priced);
   return Math.max(0.01, (1 - (unsure - ofGroups) / noise) * (1 - Math.min(0.9, ofGroups / noise)));
 }
 

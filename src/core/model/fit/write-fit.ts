@@ -6,7 +6,7 @@ import type { Coding, Market } from './code-rows.js';
 import { type Factor, GROUPS, isShared, LEVEL_FACTORS, REFERENCES, SEGMENTS } from './design.js';
 import { shareBelow } from './estimate-errors.js';
 import { effectVariance, expected, type Fit, uncertainty } from './fit.js';
-import { groupOf } from './groups.js';
+import { groupOf, groupsVariance } from './groups.js';
 import { setIntervals } from './intervals.js';
 import { isUsed, othersOf, reachOf, type State } from './passes.js';
 
@@ -33,8 +33,9 @@ export async function writeEstimates(
     const isToCome = Number.isNaN(error);
     const variance = noise[priced.noise] ?? 1;
     const used = isUsed(error, variance);
-    const unsure = uncertainty(fit, priced);
-    const others = othersOf(state, priced, unsure);
+    const ofGroups = groupsVariance(fit.groups, priced);
+    const unsure = uncertainty(fit, priced, ofGroups);
+    const others = othersOf(state, priced, unsure, ofGroups);
     const estimate = used ? priced.logPrice - error / others : middle;
     const spread = used ? variance / others : variance + unsure;
     const make = tree[tree[priced.model]?.parent ?? -1]?.parent ?? -1;
