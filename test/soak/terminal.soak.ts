@@ -134,7 +134,8 @@ function pageOf(recordings: readonly { readonly title: string; readonly recordin
     const block = (lines: readonly string[]): string => `\`\`\`\n${lines.join('\n')}\n\`\`\``;
     return `## ${title}\n\nMoments of the last line:\n\n${block(moments)}\n\nThe screen at the end:\n\n${block(recording.last)}\n`;
   });
-  return `${HEAD}\n${shown.join('\n')}`;
+  // The page is for those who have lotlake installed; the recording is of a clone.
+  return `${HEAD}\n${shown.join('\n')}`.replaceAll('npx lotlake', 'lotlake');
 }
 
 const HEAD =
