@@ -22,7 +22,7 @@ export interface GroupEffects {
  * The effects of a kind are drawn from two normal distributions about 0, a narrow one and a wide one: most branches sell alike,
  * and a few far below the others. With one spread for all, the many would shrink the few.
  */
-export interface Prior {
+interface Prior {
   readonly narrow: number;
   readonly wide: number;
   /** Share of effects that are drawn from the wide one. */
