@@ -6,7 +6,7 @@ import { codeOf } from '../../base/config/lotlake-error.js';
 import { copyNew, makeFolder, makeHardLink, remove } from '../../base/config/owned.js';
 import { literals, rows } from '../../base/duck/session.js';
 import { checksumOf } from './disk.js';
-import { fileSizes, filesBelow } from './files.js';
+import { type FileSize, fileSizes, filesBelow } from './files.js';
 import { allFiles, type LakeFile, type Manifest } from './manifest.js';
 
 /**
@@ -102,11 +102,11 @@ const MOST_COMPARED = 16 << 20;
  */
 export function linkUnchanged(
   snapshot: string,
-  manifest: Manifest,
+  files: readonly FileSize[],
   base: { readonly folder: string; readonly manifest: Manifest },
 ): void {
   const sizes = new Map(allFiles(base.manifest).map(({ path, bytes }) => [path, bytes]));
-  for (const { path, bytes } of allFiles(manifest)) {
+  for (const { path, bytes } of files) {
     const [file, earlier] = [join(snapshot, path), join(base.folder, path)];
     if (bytes > MOST_COMPARED || sizes.get(path) !== bytes || isLinked(snapshot, base.folder, file)) continue;
     if (!isSameButId(file, basename(snapshot), earlier)) continue;

@@ -6,7 +6,9 @@ import type { Job } from '../job/job.js';
 import { freeBytes } from '../job/run-records.js';
 import type { BaseState } from '../lake/base.js';
 import { type DescribedSnapshot, describeSnapshot, syncSnapshot } from '../lake/describe.js';
+import { fileSizes } from '../lake/files.js';
 import { currentSnapshot } from '../lake/layout.js';
+import { linkUnchanged } from '../lake/linked-files.js';
 import { allTables, type Manifest } from '../lake/manifest.js';
 import { mendViews } from '../lake/views.js';
 import type { State } from '../reconcile/step.js';
@@ -41,7 +43,8 @@ export async function model(job: Job, { folder, base }: State, models: RunModell
   killPoint('model.begun');
   const published = currentSnapshot(job.layout);
   if (published !== undefined) await mendViews(job.session.connection, job.layout, published);
-  // The tables are final, so they are synced while the models compute.
+  // The tables are final. Those that are as before need no sync; the others are synced while the models compute.
+  if (base !== undefined) linkUnchanged(folder, fileSizes(folder, ''), base);
   const syncing = syncSnapshot(folder, published);
   syncing.catch(() => undefined);
   const marts = await job.session.whileWriting(() => modelAndTest(job, models, folder, base));

@@ -7,7 +7,7 @@ import type { BaseState } from '../lake/base.js';
 import { publishFailed } from '../lake/describe.js';
 import type { Layout } from '../lake/layout.js';
 import { addChecksums, linkUnchanged } from '../lake/linked-files.js';
-import { type Manifest, readManifest, writeManifest } from '../lake/manifest.js';
+import { allFiles, type Manifest, readManifest, writeManifest } from '../lake/manifest.js';
 import { modellingOf } from '../model/step.js';
 
 /**
@@ -20,7 +20,7 @@ export async function sealSnapshot(
   base: BaseState | undefined,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (base !== undefined) linkUnchanged(snapshot, manifest, base);
+  if (base !== undefined) linkUnchanged(snapshot, allFiles(manifest), base);
   await addChecksums(snapshot, manifest, base, signal);
   killPoint('publish.described');
   try {
