@@ -79,7 +79,7 @@ describe('a lake', () => {
   it('shows its origin, keeps it in a rebuild, and refuses any other before the first request', async () => {
     const output = join(folder.path, 'real');
     const { manifest } = await nightly(job(output));
-    expect(manifest).toMatchObject({ origin: service.url });
+    expect(manifest).toMatchObject({ origin: service.url, schema_version: 4 });
     await rebuild({
       ...job(output),
       config: { ...configFor('http://127.0.0.1:1', output), origin: undefined },

@@ -1,40 +1,58 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { closing } from '../../pipelines/closing.js';
-import { nightly } from '../../pipelines/nightly.js';
+import { pipelines } from '../../pipelines/index.js';
+import { saveLookup } from '../../pipelines/lookup.js';
+import type { PipelineOptions } from '../../pipelines/options.js';
+import { lookupOf } from '../../src/cli/commands/lookup.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { modelsOf } from '../model/support.js';
-import { recordsOf } from '../served.js';
-import { configFor, lastPage, serve, silentReporter, temporaryFolder } from './support.js';
+import { recordsOf, vehicleAt } from '../served.js';
+import { configFor, lastPage, serve, silentReporter, temporaryFolder, WITHOUT_MARTS } from './support.js';
 
 const NIGHT = new Date('2026-11-18T02:00:00Z');
-/** What `closing` reads. */
-const modelling = { models: modelsOf(['sales']), checks: [] };
+const records = recordsOf(createWorld({ vehicles: 40, seed: 5, clock: NIGHT }));
+const { id } = vehicleAt(records, 0);
 const folder = temporaryFolder();
 let service: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
-  const records = recordsOf(createWorld({ vehicles: 40, seed: 5, clock: NIGHT }));
-  service = await serve(({ pathname }) =>
-    pathname === '/api/cars'
-      ? { body: lastPage(records) }
-      : pathname === '/api/archived-lots'
-        ? { body: lastPage([]) }
-        : { status: 404, body: { message: 'not here' } },
-  );
+  service = await serve(({ pathname }) => {
+    if (pathname === '/api/cars') return { body: lastPage(records) };
+    if (pathname === '/api/archived-lots') return { body: lastPage([]) };
+    if (pathname === `/api/cars/${id}`) return { body: { data: records[0] } };
+    return { status: 404, body: { message: 'not here' } };
+  });
 });
 afterAll(async () => {
   await service.close();
   folder.remove();
 });
 
-// A step ends the one before: pages of a stream would be shown as those of the service.
-it.each([
-  ['nightly', nightly, /^extract cars$/],
-  ['closing', closing, /^extract \d+ vehicles/],
-] as const)('%s names the service before what it asks of it', async (_, pipeline, first) => {
+const { nightly, incremental, reference, closing } = pipelines;
+const lookup = (options: PipelineOptions) => saveLookup(options, lookupOf({ kind: 'car', id: String(id) }));
+/** What `closing` reads of the night before. */
+const SALES = { modelling: { models: modelsOf(['sales']), checks: [] } };
+
+/** The steps of a run. All runs are of one lake. */
+async function stepsOf(
+  pipeline: (options: PipelineOptions) => Promise<unknown>,
+  models: Pick<PipelineOptions, 'modelling'>,
+): Promise<string[]> {
   const reporter = silentReporter();
   const config = configFor(service.url, folder.path, { allowShrink: true });
-  await pipeline({ modelling, config, reporter, now: () => NIGHT });
-  expect(reporter.steps[0]).toBe(`service ${service.url}`);
-  expect(reporter.steps[1]).toMatch(first);
-  expect(reporter.steps.filter((step) => step.startsWith('service'))).toHaveLength(1);
+  await pipeline({ ...models, config, reporter, now: () => NIGHT });
+  return reporter.steps;
+}
+
+const asking = { nightly, closing, incremental, reference, lookup };
+
+// A step ends the one before: pages of a stream would be shown as those of the service.
+it.each(Object.entries(asking))('%s names the service first, and once', async (name, pipeline) => {
+  const models = ['nightly', 'closing'].includes(name) ? SALES : WITHOUT_MARTS;
+  const [first, ...others] = await stepsOf(pipeline, models);
+  expect(first).toBe(`service ${service.url}`);
+  expect(others.filter((step) => step.startsWith('service'))).toEqual([]);
+});
+
+it('no pipeline that asks a service is left out', () => {
+  const { rebuild: _, ...others } = pipelines;
+  expect(Object.keys(asking).sort()).toEqual(Object.keys({ ...others, lookup }).sort());
 });
