@@ -23,14 +23,15 @@ const OWN = OPTIONAL.filter((table) => table !== 'archived_lots');
 
 const checks = readChecks();
 /**
- * Models whose rows of these tables need no match: lots of the archive feed that no other table has (the check of `sales` says how
- * many do), readings of reports beside those of lots, and dates that are counted.
+ * Models that match none of these rows: two take the lots of the archive feed that no other table has (the check of `sales` says how
+ * many do), one counts dates.
  */
-const WITHOUT_MATCH = ['known_lots', 'entries', 'odometer_rollbacks', 'placeholder_dates'];
-/** The mart whose check tests the share that a step matches. */
+const WITHOUT_MATCH = ['known_lots', 'entries', 'placeholder_dates'];
+/** The mart whose check tests the share that another model matches by the same columns. */
 const TESTED_BY: Readonly<Record<string, string>> = {
   last_archivings: 'sales',
   lot_findings: 'accident_discount',
+  odometer_rollbacks: 'claim_history',
   timeline_auctions: 'vehicle_timeline',
   timeline_listings: 'vehicle_timeline',
   timeline_report_entries: 'vehicle_timeline',

@@ -41,7 +41,7 @@ const WORLDS: readonly {
   { name: 'noise by age', seed: 16, uneven: { oldNoise: { years: 12, width: 1.8 } } },
   { name: 'sellers who refuse', seed: 17, uneven: { reserve: [0.6, 1.1] } },
   // The month of the break was estimated from prices before it: the back-test says what that was worth.
-  { name: 'a break of the level', seed: 18, uneven: { break: { at: BROKEN_AT, factor: 0.85 } }, told: 12 },
+  { name: 'a break of the level', seed: 18, uneven: { break: { at: BROKEN_AT, factor: 0.85 } }, told: 7 },
   { name: 'a level that walks', seed: 19, uneven: { walk: 0.04 } },
   { name: 'traits that sell', seed: 20, uneven: { odds: 1 } },
 ];

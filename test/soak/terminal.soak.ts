@@ -95,7 +95,7 @@ afterAll(async () => {
 });
 
 const NIGHT = ['run', 'nightly'];
-/** 30 pages of the feed. */
+/** 31 pages of the feed. */
 const SERVICE = {
   ...{ LOTLAKE_BASE_URL: sandbox.url, LOTLAKE_API_KEY: sandbox.apiKey, LOTLAKE_OUTPUT: folder.path },
   ...{ LOTLAKE_PER_PAGE: '50', LOTLAKE_CONCURRENCY: '1' },
@@ -177,7 +177,7 @@ describe('lotlake run on a terminal', () => {
       },
     });
     expect(interrupted.code).toBe(130);
-    expect(interrupted.last.join('\n')).toMatch(/^cars .* of \d+ pages, .*stopped after [\d.]+ s$/m);
+    expect(interrupted.last.join('\n')).toMatch(/^cars .* of 31 pages, .*stopped after [\d.]+ s$/m);
     expect(interrupted.last.join('\n')).toMatch(/^interrupted: the last snapshot stays current/m);
     expect(escapes(interrupted)).toEqual(['\u001b[K']);
     const resumed = await record(NIGHT, { columns: 80, env: SLOW });
