@@ -34,7 +34,7 @@ judged as (
     from tests
     inner join price_inputs as inputs using (lot_id, market, currency)
     left join price_doubts using (lot_id)
-    -- an estimate is that of the auction, and a lot that is sold at its Buy Now price lies much nearer to what was asked
+    -- estimates are of auctions; a sale at a Buy Now price lies nearer, because it is what was asked
     where price is not null and sold_by = 'auction'
         -- a price that is merely unlikely is judged, too: without it, intervals would seem to hold more than they do
         and coalesce(price_doubts.reason, 'left_out_by_fit') = 'left_out_by_fit'

@@ -134,11 +134,11 @@ describe('the effects of a kind of groups', () => {
     );
   });
 
-  it('are found where all of them are alike', () => {
+  it('are as near as the means of their prices where all of them are large', () => {
     const planted = (branch: number): number => 0.1 * Math.sin(branch);
     const effects = effectsOf(planted);
     const errors = [...effects].map((effect, branch) => effect - planted(branch));
-    // One price in 40: the mean of its prices is off by 0.032.
+    // The mean of the 40 prices of a branch is off by 0.032.
     expect(Math.sqrt(errors.reduce((sum, error) => sum + error ** 2, 0) / BRANCHES)).toBeLessThan(0.034);
   });
 });

@@ -101,8 +101,8 @@ export const quantilesAt = ({ quantiles }: ErrorLaw, member: number): Quantiles 
 type Lines = readonly (readonly number[])[];
 
 /**
- * The coefficients that each trait has, the constant first and then two of each line, and its share of each, trait by trait: a
- * million of them are two arrays, not two million.
+ * The coefficients that each trait has, and its share of each: the constant first, and then two of each line. All traits are in two
+ * arrays, since arrays of its own for each of 50,000 traits take more time than the sums.
  */
 interface Terms {
   readonly index: Int32Array;

@@ -30,8 +30,8 @@ interface Prior {
 }
 
 /**
- * The spreads of a kind before they are known, 1 and 10 %, each with the number of effects that it counts as: with a broad narrow
- * one, the groups would fit the noise.
+ * The spreads of a kind before they are known, 1 and 10 %. Each counts as some effects. If the narrow one began broad, the groups
+ * would fit the noise.
  */
 const NARROW = { usual: 0.0001, prior: 5 };
 const WIDE = { usual: 0.01, prior: 2 };
@@ -40,6 +40,7 @@ const FEW = { usual: 0.03, prior: 5 };
 const ASSUMED: Prior = { narrow: NARROW.usual, wide: WIDE.usual, share: FEW.usual };
 
 const varianceOf = ({ narrow, wide, share }: Prior): number => (1 - share) * narrow + share * wide;
+
 /** Rounds over all kinds after a pass: lots share groups, so that the effects of one kind depend on those of the others. */
 const ROUNDS = 8;
 
