@@ -1,5 +1,6 @@
 import type { PipelineName } from '../pipelines/index.js';
 import type { RunResult } from './core/publish/step.js';
+import type { ChangesFeed, ChangesOptions } from './library/changes.js';
 import type { Lake, OpenOptions } from './library/lake.js';
 import type { LakeSettings } from './library/lake-settings.js';
 import type { RunOptions } from './library/start-run.js';
@@ -7,10 +8,13 @@ import type { WorldOptions } from './sandbox/world.js';
 
 // To import the package loads nothing else, reads no file and installs no handler.
 export type { PipelineName } from '../pipelines/index.js';
+export type { TableChanges } from './ask/export/changes.js';
+export type { Change } from './ask/export/write-changes.js';
 export { ConfigError, LotlakeError, type Outcome, type Stage } from './base/config/lotlake-error.js';
 export type { Reporter } from './core/job/job.js';
 export type { ColumnEntry, TableEntry } from './core/model/dictionary.js';
 export type { RunResult } from './core/publish/step.js';
+export type { ChangesFeed, ChangesOptions } from './library/changes.js';
 export type { Lake, OpenOptions, SnapshotFacts, StreamFormat } from './library/lake.js';
 export type { LakeSettings } from './library/lake-settings.js';
 export type { RunOptions } from './library/start-run.js';
@@ -32,6 +36,19 @@ export interface Sandbox {
  */
 export async function openLake(settings: LakeSettings = {}, options: OpenOptions = {}): Promise<Lake> {
   return (await import('./library/lake.js')).open(settings, options);
+}
+
+/**
+ * Finds which rows of tables and marts were inserted, updated or left between two snapshots: `for await` reads them, once. Keep
+ * `until` and give it as `since` the next time; without `since` every row comes as inserted.
+ * @throws ConfigError for a wrong setting; LotlakeError (LAKE_NO_SNAPSHOT) if a snapshot is not kept any more; the reason of
+ * the signal
+ */
+export async function readChanges(
+  settings: LakeSettings = {},
+  options: ChangesOptions = {},
+): Promise<ChangesFeed> {
+  return (await import('./library/changes.js')).read(settings, options);
 }
 
 /**

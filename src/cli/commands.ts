@@ -32,6 +32,7 @@ export const LOADERS: Readonly<Record<Usage, () => Promise<Command>>> = {
   doctor: async () => (await import('./commands/doctor.js')).doctor,
   'query [sql]': async () => (await import('./commands/query.js')).query,
   'export <tables..>': async () => (await import('./commands/export.js')).exportTables,
+  'changes [tables..]': async () => (await import('./commands/changes.js')).changes,
   report: async () => (await import('./commands/report.js')).report,
   'lookup <kind> <id> [domain]': async () => (await import('./commands/lookup.js')).lookup,
   'value [id]': async () => (await import('./commands/value.js')).value,

@@ -91,11 +91,7 @@ export interface TableDiff {
   /** Columns whose values changed, most changes first. */
   readonly columns: readonly { readonly name: string; readonly rows: number }[];
   /** Columns that are new, gone or of another type. */
-  readonly schema: readonly {
-    readonly name: string;
-    readonly before: string | null;
-    readonly after: string | null;
-  }[];
+  readonly schema: readonly SchemaChange[];
   readonly rows: readonly ChangedRow[];
 }
 
@@ -156,8 +152,15 @@ export async function diffTable(
   return { ...facts, ...counts, schema, state, rows: shown };
 }
 
-/** Columns that are new, gone or of another type. The type is null on a side that lacks the column. */
-function schemaChanges(before: readonly Column[], after: readonly Column[]) {
+/** A column that is new, gone or of another type. The type is null on a side that lacks the column. */
+export interface SchemaChange {
+  readonly name: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** Columns that are new, gone or of another type. */
+export function schemaChanges(before: readonly Column[], after: readonly Column[]): SchemaChange[] {
   const [was, is] = [before, after].map((columns) => new Map(columns.map(({ name, type }) => [name, type])));
   return [...new Set([...before, ...after].map(({ name }) => name))]
     .map((name) => ({ name, before: was?.get(name) ?? null, after: is?.get(name) ?? null }))
@@ -165,7 +168,7 @@ function schemaChanges(before: readonly Column[], after: readonly Column[]) {
 }
 
 /** Paths of the files that have the same path and checksum on both sides. */
-function sharedFiles(a: ManifestTable, b: ManifestTable): ReadonlySet<string> {
+export function sharedFiles(a: ManifestTable, b: ManifestTable): ReadonlySet<string> {
   const sums = new Map(a.files.map(({ path, sha256 }) => [path, sha256]));
   const isShared = ({ path, sha256 }: LakeFile): boolean => sha256 !== undefined && sums.get(path) === sha256;
   return new Set(b.files.filter(isShared).map(({ path }) => path));

@@ -20,13 +20,21 @@ import type { Answer } from './service.js';
 import { beginRun, type Ended, ended, jobOf, openStage, pass, type Stage } from './stage.js';
 import { type Step, type Story, stories } from './story.js';
 
-/** Plays a story. Throws if the lake or the outcome of a run differs from the model. */
-export async function playStory(story: Story, note: Stage['note'] = () => undefined): Promise<void> {
+/**
+ * Plays a story. Throws if the lake or the outcome of a run differs from the model.
+ * @param look looks at the lake after each step
+ */
+export async function playStory(
+  story: Story,
+  note: Stage['note'] = () => undefined,
+  look: (stage: Stage) => Promise<void> = async () => undefined,
+): Promise<void> {
   const stage = await openStage(story, note);
   try {
     for (const [i, next] of story.steps.entries()) {
       try {
         await take(stage, next);
+        await look(stage);
       } catch (error) {
         if (error instanceof Error) error.message = `step ${i + 1}, ${next.run}: ${error.message}`;
         throw error;
@@ -252,6 +260,7 @@ async function judge(stage: Stage, next: Step, walks: readonly [Walk, Walk], end
  */
 export async function assertStories({
   longest,
+  look,
   ...given
 }: {
   readonly numRuns: number;
@@ -260,6 +269,7 @@ export async function assertStories({
   readonly longest: number;
   /** Milliseconds after which no new story begins and no failure is shrunk further. */
   readonly interruptAfterTimeLimit: number;
+  readonly look?: Parameters<typeof playStory>[2];
 }): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   const note: Stage['note'] = (what, times = 1) => counts.set(what, (counts.get(what) ?? 0) + times);
@@ -274,7 +284,7 @@ export async function assertStories({
       ? story
       : { ...story, steps: story.steps.map((step) => ({ ...step, guard: Number(guard) })) };
   await fc.assert(
-    fc.asyncProperty(stories(longest), (story) => playStory(guarded(story), note)),
+    fc.asyncProperty(stories(longest), (story) => playStory(guarded(story), note, look)),
     {
       ...given,
       ...(count === undefined ? {} : { numRuns: Number(count) }),
