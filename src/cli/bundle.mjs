@@ -40,7 +40,7 @@ const bundle = await rolldown({
     desk: join(root, 'src', 'ask', 'explore', 'desk.ts'),
   },
   platform: 'node',
-  external: [/^@duckdb\/node-bindings/, /^@aws-sdk\//],
+  external: [/^@duckdb\/node-bindings/, /^@aws-sdk\//, /^pg-(native|cloudflare)$/],
   plugins: [{ name: 'duckdb', transform: withDuckdb }],
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
 });

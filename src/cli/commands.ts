@@ -52,5 +52,6 @@ export const LOADERS: Readonly<Record<Usage, () => Promise<Command>>> = {
   backup: async () => (await import('./commands/backup.js')).backup,
   'push [to]': async () => (await import('./commands/push.js')).push,
   'pull [to]': async () => (await import('./commands/pull.js')).pull,
+  'sync [name]': async () => (await import('./commands/sync.js')).sync,
   'completion <shell>': async () => (await import('./commands/completion.js')).completion,
 };

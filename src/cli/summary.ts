@@ -14,6 +14,8 @@ interface SummaryOptions {
   readonly report?: string | undefined;
   /** Line about the push to the mirror. */
   readonly mirror?: string | undefined;
+  /** Line about the databases that follow. */
+  readonly sync?: string | undefined;
   /** Options that other commands need to find the lake. */
   readonly flag?: string;
   /** One line, a dozen, or all tables, passes and tests. */
@@ -36,7 +38,7 @@ export function summarize(result: RunResult, given: SummaryOptions): string {
   return textOf(['', `${outcome} ${took}.`, ...lines, report]);
 }
 
-function shortSummary(result: RunResult, { mirror, called, flag = '' }: SummaryOptions): Lines {
+function shortSummary(result: RunResult, { mirror, sync, called, flag = '' }: SummaryOptions): Lines {
   const { published, warnings } = result;
   const failed = result.tests.filter((test) => test.failures > 0);
   const show = failed.length === 0 ? '' : ' (lotlake test --show)';
@@ -49,6 +51,7 @@ function shortSummary(result: RunResult, { mirror, called, flag = '' }: SummaryO
     leftOut(result),
     warnings.length > 0 && `warnings: ${count(warnings.length)} (above)`,
     mirror,
+    sync,
     `Try next: ${called} tables${flag}`,
   ];
 }
@@ -117,7 +120,7 @@ function passed({ tests }: RunResult): string {
   return `${tests.length - failed.length} of ${tests.length} passed`;
 }
 
-function longSummary(result: RunResult, { cwd, mirror, called, flag = '' }: SummaryOptions): Lines {
+function longSummary(result: RunResult, { cwd, mirror, sync, called, flag = '' }: SummaryOptions): Lines {
   const { published } = result;
   return [
     `  ${relative(cwd, result.snapshot) || '.'}`,
@@ -128,6 +131,7 @@ function longSummary(result: RunResult, { cwd, mirror, called, flag = '' }: Summ
     leftOut(result),
     ...result.warnings.map((warning) => `warning: ${warning}`),
     mirror,
+    sync,
     '',
     'Try next:',
     ...suggestions(called, flag),

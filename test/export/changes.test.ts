@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LotlakeError } from '../../src/index.js';
+import { type Change, type LotlakeError, readChanges } from '../../src/index.js';
 import { printedBy } from '../cli/support.js';
 import type { HandMade } from '../query/support.js';
 import { applied, twoNights } from './changed-lake.js';
@@ -199,6 +199,28 @@ describe('the changes between two snapshots', () => {
     expect(readdirSync(at('ndjson')).sort()).toEqual(['SHA256SUMS', 'changes.json', 'data']);
     const none = await told('same', '--since', lake.ids[0], '--format', 'csv');
     expect(none).toBe('_change,_changed,id\r\n');
+  });
+
+  it('are what a program reads, row by row', async () => {
+    const settings = { output: lake.config.output };
+    const feed = await readChanges(settings, { since: lake.ids[0] });
+    const read: Change[] = [];
+    for await (const change of feed) read.push(change);
+    const [head, ...printed] = lines(await told('--since', lake.ids[0], '--format', 'ndjson'));
+    expect(read).toEqual(printed.slice(0, -1));
+    expect({ since: feed.since, until: feed.until, tables: feed.tables }).toEqual({
+      ...{ since: lake.ids[0], until: lake.ids[1], tables: head.tables },
+    });
+    const stopped = await readChanges(settings, { tables: ['lots'] });
+    for await (const { change } of stopped) {
+      expect(change).toBe('inserted');
+      break;
+    }
+    await expect(readChanges(settings, { since: 'nothing-like-it' })).rejects.toMatchObject({
+      code: 'LAKE_NO_SNAPSHOT',
+    });
+    const reason = new Error('the user left');
+    await expect(readChanges(settings, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
   it('end with a clear error for a snapshot that is gone, a table without a key, and a folder that is taken', async () => {

@@ -109,6 +109,7 @@ describe.each([...nodes])(`installed for ${user} on Node %s`, (major, node) => {
     const out = as(project, 'node', 'example.js');
     expect(out).toMatch(/^snapshot .*\n\d+ tables and marts, \d+ rows \[/);
     expect(out).toContain('manufacturer_name:');
+    expect(out).toMatch(/\n\d+ lots of snapshot /);
   });
 });
 

@@ -10,7 +10,7 @@ import { allTables, type Manifest, type ManifestTable, readManifest } from '../.
 import { assertPresent } from '../../core/lake/presence.js';
 import type { Column } from '../../core/lake/schema.js';
 import { pickSnapshot } from '../../core/lake/snapshots.js';
-import { lakeTables } from '../../core/lake/tables.js';
+import { goneMark } from '../../core/lake/tables.js';
 import { dictionary } from '../../core/model/dictionary.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import { type SchemaChange, schemaChanges, sharedFiles } from '../query/snapshot-diff.js';
@@ -69,9 +69,6 @@ export const CHANGE: readonly Column[] = [
   { name: '_change', type: 'VARCHAR' },
   { name: '_changed', type: 'VARCHAR[]' },
 ];
-
-/** Column that is set in the rows of a table that have left the feed, by `gone` of the table. */
-const GONE_MARK = { archive: 'archived', mark: 'gone_at', remove: null, keep: null } as const;
 
 /** A snapshot with the folder that it lies in. */
 interface Side {
@@ -202,7 +199,7 @@ async function tableChanges(
     name,
     key,
     columns,
-    mark: GONE_MARK[lakeTables().find((each) => each.name === name)?.gone ?? 'keep'],
+    mark: goneMark(name),
     schema: before && after ? schemaChanges(told(before), columns) : [],
     ...{ inserted: 0, updated: 0, left: 0, sql: undefined },
   };

@@ -62,7 +62,16 @@ export function readSettings(
   ]);
   const parsed = settings.safeParse(withMembers([...given].map(([name, { value }]) => [name, value])));
   if (!parsed.success) throw notValid(parsed.error, given);
-  const { origin, output, seeds, models = modelsBeside(files, env), logFile, metrics, lineage } = parsed.data;
+  const {
+    origin,
+    output,
+    seeds,
+    models = modelsBeside(files, env),
+    logFile,
+    metrics,
+    lineage,
+    sync,
+  } = parsed.data;
   const { baseUrl, apiKey, memory = defaultMemory() } = parsed.data;
   if (baseUrl !== undefined && apiKey !== undefined && holdsKey(baseUrl, apiKey))
     throw new ConfigError(
@@ -81,6 +90,14 @@ export function readSettings(
     models: models === undefined ? models : pathOf('models', models, readExistingFolder),
     logFile: logFile === undefined ? logFile : resolve(placeOf('logFile').folder, logFile),
     metrics: metrics === undefined ? metrics : pathOf('metrics', metrics, readFile),
+    sync: Object.fromEntries(
+      Object.entries(sync).map(([name, { passwordFile, ...database }]) => [
+        name,
+        passwordFile === undefined
+          ? database
+          : { ...database, passwordFile: resolve(placeOf('sync').folder, passwordFile) },
+      ]),
+    ),
     lineage:
       lineage.to === undefined || isUrl(lineage.to)
         ? lineage
@@ -186,7 +203,7 @@ function givenAt(path: readonly PropertyKey[], given: ReadonlyMap<string, Given>
 }
 
 /** Whether a setting is a URL or a place, or an object that has one. */
-const isPlace = (name: string): boolean => /^(baseUrl|publish|lineage)/.test(name);
+const isPlace = (name: string): boolean => /^(baseUrl|publish|lineage|sync)/.test(name);
 
 /** Whether the value of a place may hold a password or a token, whether or not it is a valid URL. */
 const holdsSecret = (value: unknown): boolean => /[@?#]/.test(JSON.stringify(value) ?? '');

@@ -21,6 +21,7 @@ const stages = {
   PUBLISH: 'publish',
   ICEBERG: 'publish',
   MIRROR: 'mirror',
+  SYNC: 'sync',
   QUERY: 'query',
   EXPLORE: 'query',
   EXPORT: 'export',

@@ -58,6 +58,16 @@ export function storageProblem(given: string): string | undefined {
     : undefined;
 }
 
+/** What is wrong with the address of a database; undefined if nothing is. */
+export function databaseProblem(given: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//.test(given) || !URL.canParse(given))
+    return 'it is no address such as postgres://user@host:5432/site';
+  const { password, pathname, searchParams } = new URL(given);
+  if (password !== '' || searchParams.has('password'))
+    return 'it holds a password; that belongs in PGPASSWORD, in passwordFile or in ~/.pgpass';
+  return pathname.length > 1 ? undefined : 'it names no database, such as postgres://user@host:5432/site';
+}
+
 /** Whether the place of lineage events is a URL; otherwise it is a file. */
 export function isUrl(place: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(place);

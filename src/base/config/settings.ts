@@ -3,6 +3,7 @@ import { isObject } from './json.js';
 import { MEMORY, parseBytes } from './memory.js';
 import {
   baseUrlProblem,
+  databaseProblem,
   endpointProblem,
   keyProblem,
   LOCAL,
@@ -74,6 +75,12 @@ const VIEWS = 'names of views, such as vehicle_timeline';
 const COMMAND = 'a command such as spark-submit --master spark://host:7077';
 const HAPPENINGS = ['failure', 'hold', 'alarm', 'watch', 'success'] as const;
 const HAPPENING_LIST = `some of ${HAPPENINGS.join(', ')}`;
+const SYNC =
+  'a database by its name, such as {"site": {"database": "postgres://user@host/site", "tables": ["lots"]}}';
+const TABLES =
+  'names of tables and marts, or an object such as {"lots": {"columns": ["vin"], "indexes": ["vin"]}}';
+const COLUMNS = 'names of columns';
+const IDENTIFIER = /^[a-z_][a-z0-9_]{0,62}$/;
 const PASSES = 'a whole number from 1 on, or one by stream such as {"cars": 2}';
 
 /** Every setting with its default; settings.json says what each does. */
@@ -191,6 +198,39 @@ export const settings = z.strictObject({
     },
     '{"url": "https://host/path"}',
   ).prefault({}),
+  /** Databases that follow the lake, by the name that `lotlake sync` calls them. */
+  sync: z
+    .record(
+      z.string().regex(IDENTIFIER),
+      group(
+        {
+          database: text('an address such as postgres://user@host:5432/site', databaseProblem),
+          passwordFile: text('the path of a file').optional(),
+          schema: text('the name of a schema')
+            .regex(IDENTIFIER, takes('a name of small letters, digits and _'))
+            .default('lotlake'),
+          tables: z.preprocess(
+            (given) => (Array.isArray(given) ? Object.fromEntries(given.map((name) => [name, {}])) : given),
+            z.record(
+              z.string().regex(IDENTIFIER),
+              group(
+                {
+                  columns: z.array(z.string(), takes(COLUMNS)).optional(),
+                  /** Columns of each index beside the key, with + between those of one. */
+                  indexes: z.array(z.string(), takes(COLUMNS)).default([]),
+                },
+                '{"indexes": ["vin"]}',
+              ),
+              takes(TABLES),
+            ),
+          ),
+          gone: oneOf('keep', 'delete').default('keep'),
+        },
+        '{"database": "postgres://user@host/site", "tables": ["lots"]}',
+      ),
+      takes(SYNC),
+    )
+    .default({}),
   iceberg: yes(),
   allowShrink: yes(),
   allowSkew: yes(),

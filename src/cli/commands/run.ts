@@ -1,5 +1,5 @@
 import { pipelineNames, pipelines } from '../../../pipelines/index.js';
-import { flagsOf, readSettings, type Settings } from '../../base/config/config.js';
+import { type Config, flagsOf, readSettings, type Settings } from '../../base/config/config.js';
 import { assertWritable } from '../../base/config/folder.js';
 import { messageOf } from '../../base/config/lotlake-error.js';
 import type { JobOptions } from '../../core/job/job.js';
@@ -12,6 +12,7 @@ import { onSandbox, SANDBOX, sandboxOf, sandboxOptions, worldText } from '../on-
 import { recordRefused } from '../refused-run.js';
 import { createReporter, type RunReporter, reportOn } from '../reporter.js';
 import { summarize } from '../summary.js';
+import type { SyncOutcome } from '../sync.js';
 
 /** Runs a pipeline, writes the report of what it published, and prints its summary. */
 export const run = command({
@@ -74,21 +75,27 @@ export const run = command({
       };
       const job = { config, settings: inForce, reporter, now, after, everything };
       const result = await pipelines[pipeline]({ ...job, signal: effects.signal });
-      return { result, report, mirror };
+      // The run has left the lake, which others may change while a database takes its time.
+      const synced = sandbox ? NOTHING_SYNCED : await syncRun(config, reporter, effects);
+      return { result, report, mirror, synced };
     };
     if (world !== undefined) reporter.step('sandbox', worldText(world));
     const running = world === undefined ? start({}, effects.now) : onSandbox(world, effects, start);
-    const { result, report, mirror } = await running.catch((error: unknown) => {
+    const { result, report, mirror, synced } = await running.catch((error: unknown) => {
       reporter.end(false);
       throw error;
     });
     reporter.end(true);
     print(
-      { ...machineReadable(result, quiet === true), report: report ?? null, mirror: mirror.pushed ?? null },
+      {
+        ...machineReadable(result, quiet === true),
+        ...{ report: report ?? null, mirror: mirror.pushed ?? null, synced: synced.outcomes },
+      },
       () =>
         summarize(result, {
           report,
           mirror: mirror.text,
+          sync: synced.text,
           cwd: effects.cwd,
           called: calledAs(effects.env),
           flag: flagsOf(config, input, effects),
@@ -124,6 +131,23 @@ async function mirrorRun(
     const text = `mirror: the push to ${config.publish.to} failed: ${messageOf(error)}; the next run or lotlake push catches up`;
     return { text, error };
   }
+}
+
+const NOTHING_SYNCED: { readonly outcomes: readonly SyncOutcome[]; readonly text?: string | undefined } = {
+  outcomes: [],
+};
+
+/** Brings the databases that the configuration names to what a run published. */
+async function syncRun(
+  config: Config,
+  reporter: RunReporter,
+  effects: Effects,
+): Promise<typeof NOTHING_SYNCED> {
+  if (Object.keys(config.sync).length === 0) return NOTHING_SYNCED;
+  reporter.step('sync', Object.keys(config.sync).join(', '));
+  const { syncAll, syncLine } = await import('../sync.js');
+  const outcomes = await syncAll(config, effects, reporter.warn);
+  return { outcomes, text: syncLine(outcomes) };
 }
 
 /** What a run prints as JSON; the data tests without their SQL, and for `--quiet` only those that failed. */

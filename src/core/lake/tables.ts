@@ -108,6 +108,12 @@ function readTables(): LakeTable[] {
     });
 }
 
+/** Column that is set in the rows of a table that have left the feed and are kept; null if there is none. */
+export function goneMark(name: string): 'archived' | 'gone_at' | null {
+  const { gone = 'keep' } = lakeTables().find((table) => table.name === name) ?? {};
+  return gone === 'archive' ? 'archived' : gone === 'mark' ? 'gone_at' : null;
+}
+
 /** A table that lotlake writes about its own work. */
 export type SystemTable = Readonly<(typeof systemTables)[number]>;
 

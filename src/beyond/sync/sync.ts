@@ -1,0 +1,464 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Client } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { CHANGE, type Changes, findChanges } from '../../ask/export/changes.js';
+import { snapshotFolder, withDatabase } from '../../ask/query/open-lake.js';
+import type { Config } from '../../base/config/config.js';
+import { killPoint } from '../../base/config/kill-point.js';
+import { codeOf, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
+import { remove } from '../../base/config/owned.js';
+import { identifier, literal } from '../../base/duck/session.js';
+import { filesRelation } from '../../core/lake/files.js';
+import { allTables, type LakeFile, type Manifest, readManifest } from '../../core/lake/manifest.js';
+import { assertPresent } from '../../core/lake/presence.js';
+import type { Column } from '../../core/lake/schema.js';
+import { connect, placeOf } from './connect.js';
+import { asCsv, copyOptions, pgType } from './pg-columns.js';
+import {
+  completeTable,
+  createTable,
+  definitionOf,
+  inSchema,
+  listOf,
+  NEW,
+  renewIndexes,
+  type SyncSettings,
+  switchTable,
+  type Target,
+  targetsOf,
+} from './target.js';
+
+/** How a table came to be as the snapshot has it. */
+export interface SyncedTable {
+  readonly name: string;
+  /**
+   * `new`: made and copied whole; `changes`: the rows that changed since the snapshot that the database had; `compared`: every row
+   * was sent and those that differ were changed, since nobody can tell what changed; `same`: nothing to do.
+   */
+  readonly how: 'new' | 'changes' | 'compared' | 'same';
+  /** Why it was not enough to send the changes; null if it was. */
+  readonly because: string | null;
+  /** Rows that were sent. */
+  readonly sent: number;
+}
+
+/** What a sync did. */
+export interface Synced {
+  readonly name: string;
+  /** Host and database. */
+  readonly place: string;
+  readonly schema: string;
+  readonly snapshot: string;
+  readonly tables: readonly SyncedTable[];
+}
+
+/** A snapshot of the lake, and the scratch folder for what is sent. */
+interface Source {
+  readonly connection: DuckDBConnection;
+  readonly config: Config;
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly temp: string;
+}
+
+/** What the database says of a table that an earlier sync made. */
+interface Known {
+  readonly snapshot: string;
+  readonly definition: string;
+  readonly touched: boolean;
+}
+
+/**
+ * Brings the tables of a database to the published snapshot, in one transaction: all of it holds, or nothing. Only the changes
+ * since the snapshot that the database has are sent; if nobody can tell them, all rows, and those that differ are changed. Holds no
+ * lock of the lake.
+ * @throws LotlakeError SYNC_UNREACHABLE, SYNC_FAILED, or QUERY_* if a table or column is not there
+ */
+export async function syncDatabase(
+  name: string,
+  settings: SyncSettings,
+  config: Config,
+  { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
+): Promise<Synced> {
+  const folder = snapshotFolder(config);
+  const manifest = readManifest(folder);
+  const targets = targetsOf(manifest, settings);
+  assertPresent(folder, manifest, new Set(targets.map((target) => target.name)));
+  return withDatabase(config, signal, async ({ session: { connection }, temp }) => {
+    const source = { connection, config, folder, manifest, temp };
+    const tables = await inSync(settings, env, signal, async (client) => {
+      const plans: Plan[] = [];
+      for (const target of targets) plans.push(await planOf(client, settings, target));
+      const changes = await changesFor(source, plans);
+      const done: SyncedTable[] = [];
+      for (const plan of plans) done.push(await syncTable(client, settings, source, plan, changes));
+      return done;
+    });
+    return {
+      name,
+      place: placeOf(settings.database),
+      schema: settings.schema,
+      snapshot: manifest.snapshot_id,
+      tables,
+    };
+  });
+}
+
+/** Runs work in one transaction on the schema of a sync, which one process at a time changes. */
+export async function inSync<T>(
+  { database, passwordFile, schema }: SyncSettings,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = await connect(database, passwordFile, env);
+  const leave = (): void => {
+    client.end().catch(() => undefined);
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    await client.query('begin');
+    await client.query(
+      "set local lotlake.sync = 'on'; set local client_encoding = 'UTF8'; set local datestyle = 'ISO'",
+    );
+    await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`lotlake sync ${schema}`]);
+    killPoint('sync.begun');
+    await prepare(client, schema);
+    const result = await work(client);
+    killPoint('sync.before-commit');
+    await client.query('commit');
+    killPoint('sync.committed');
+    return result;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof LotlakeError) throw error;
+    throw new LotlakeError('SYNC_FAILED', `${placeOf(database)}: ${messageOf(error)}`, {
+      cause: error,
+      retryable: true,
+      hint: 'the database is as it was before; run lotlake sync again',
+    });
+  } finally {
+    signal.removeEventListener('abort', leave);
+    // Ends the transaction if it is still open.
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Makes the schema with the table that says which snapshot each table has, and what notes changes by others. */
+async function prepare(client: Client, schema: string): Promise<void> {
+  const state = inSchema(schema, 'lotlake_sync');
+  const { rows } = await client.query('select to_regclass($1) is not null as is_there', [state]);
+  if (rows[0].is_there) return;
+  await client.query(`create schema if not exists ${identifier(schema)}`);
+  await client.query(
+    `create table ${state} (
+       table_name text primary key, snapshot text not null, definition text not null,
+       touched boolean not null default false, synced_at timestamptz not null)`,
+  );
+  await client.query(
+    `comment on table ${state} is 'The snapshot of the lake that each table has. touched: others than lotlake sync changed it since, and the next sync compares every row.'`,
+  );
+  // The owner's rights, since whoever changes a table may not write here.
+  await client.query(
+    `create or replace function ${inSchema(schema, 'lotlake_touched')}() returns trigger language plpgsql security definer set search_path = pg_catalog as $$
+     begin
+       if current_setting('lotlake.sync', true) is distinct from 'on' then
+         update ${state} set touched = true where table_name = tg_argv[0] and not touched;
+       end if;
+       return null;
+     end $$`,
+  );
+}
+
+/** How a table is brought to the snapshot: `since`, the one that it has, if its changes are enough, or else why they are not. */
+interface Plan {
+  readonly target: Target;
+  readonly since: string | undefined;
+  readonly isAnew: boolean;
+  readonly because: string | null;
+}
+
+async function planOf(client: Client, { schema }: SyncSettings, target: Target): Promise<Plan> {
+  const known = await knownTable(client, schema, target.name);
+  if (known === undefined) return { target, since: undefined, isAnew: true, because: null };
+  const whole = await whyWhole(client, schema, target, known);
+  if (whole === undefined) return { target, since: known.snapshot, isAnew: false, because: null };
+  return { target, since: undefined, isAnew: whole.anew, because: whole.text };
+}
+
+/** The changes since each snapshot that some tables have, by its id; none for one that the lake no longer keeps. */
+async function changesFor(
+  { connection, config, manifest }: Source,
+  plans: readonly Plan[],
+): Promise<ReadonlyMap<string, Changes>> {
+  const found = new Map<string, Changes>();
+  const until = manifest.snapshot_id;
+  for (const since of new Set(plans.flatMap((plan) => plan.since ?? []))) {
+    const tables = plans.filter((plan) => plan.since === since).map(({ target }) => target.name);
+    try {
+      found.set(since, await findChanges(connection, config, { tables, since, until }));
+    } catch (error) {
+      if (!(error instanceof LotlakeError && error.code === 'LAKE_NO_SNAPSHOT')) throw error;
+    }
+  }
+  return found;
+}
+
+async function syncTable(
+  client: Client,
+  { schema }: SyncSettings,
+  source: Source,
+  { target, since, isAnew, because }: Plan,
+  changes: ReadonlyMap<string, Changes>,
+): Promise<SyncedTable> {
+  const { name } = target;
+  const told = changes.get(since ?? '')?.tables.find((table) => table.name === name);
+  let done: SyncedTable;
+  if (isAnew)
+    done = { name, how: 'new', because, sent: await makeAnew(client, schema, source, target, because) };
+  else {
+    done =
+      told === undefined || told.state === 'whole'
+        ? await compareAll(
+            client,
+            schema,
+            source,
+            target,
+            because ?? `the lake cannot tell what changed since ${since}`,
+          )
+        : await sendChanges(client, schema, source, target, told.sql);
+    await renewIndexes(client, schema, target);
+  }
+  await client.query(
+    `insert into ${inSchema(schema, 'lotlake_sync')} values ($1, $2, $3, false, now())
+     on conflict (table_name) do update set snapshot = excluded.snapshot, definition = excluded.definition, touched = false, synced_at = excluded.synced_at`,
+    [name, source.manifest.snapshot_id, definitionOf(target)],
+  );
+  killPoint(`sync.${done.how}`);
+  return done;
+}
+
+/** Makes a table beside an earlier one of its name, and puts it in its place. Returns the rows that were sent. */
+async function makeAnew(
+  client: Client,
+  schema: string,
+  source: Source,
+  target: Target,
+  because: string | null,
+): Promise<number> {
+  const made = inSchema(schema, target.name + NEW);
+  await createTable(client, made, target);
+  const sent = await sendAll(client, source, target, made);
+  await completeTable(client, schema, made, target);
+  killPoint('sync.made');
+  try {
+    await switchTable(client, schema, target);
+  } catch (error) {
+    if (codeOf(error) !== DEPENDED_ON) throw error;
+    throw new LotlakeError(
+      'SYNC_FAILED',
+      `${inSchema(schema, target.name)} has to be made anew (${because ?? 'no sync made it'}), and others depend on it: ${messageOf(error)}`,
+      {
+        cause: error,
+        hint: 'nothing was changed; drop what depends on it, run lotlake sync, and make it again',
+      },
+    );
+  }
+  return sent;
+}
+
+/** Postgres' code for something that others depend on. */
+const DEPENDED_ON = '2BP01';
+
+async function knownTable(client: Client, schema: string, name: string): Promise<Known | undefined> {
+  const { rows } = await client.query<Known>(
+    `select snapshot, definition, touched from ${inSchema(schema, 'lotlake_sync')} where table_name = $1`,
+    [name],
+  );
+  return rows[0];
+}
+
+/** Why the changes since a snapshot are not enough; undefined if they are. `anew` if the table has to be made again. */
+async function whyWhole(
+  client: Client,
+  schema: string,
+  target: Target,
+  known: Known,
+): Promise<{ readonly anew: boolean; readonly text: string } | undefined> {
+  const { rows } = await client.query<{ readonly name: string; readonly type: string }>(
+    `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+     where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum`,
+    [inSchema(schema, target.name)],
+  );
+  if (rows.length === 0) return { anew: true, text: 'it was not there' };
+  const { rows: wanted } = await client.query<{ readonly type: string }>(
+    'select format_type(to_regtype(type), null) as type from unnest($1::text[]) with ordinality as t(type, place) order by place',
+    [target.columns.map(({ type }) => pgType(type).replace(/\(.*\)/, ''))],
+  );
+  const is = rows.map(({ name, type }) => `${name} ${type.replace(/\(.*\)/, '')}`);
+  const expected = target.columns.map(({ name }, i) => `${name} ${wanted[i]?.type}`);
+  if (definitionOf(target) !== known.definition) {
+    const before: { readonly columns?: readonly (readonly [string, string])[] } = JSON.parse(
+      known.definition,
+    );
+    const was = (before.columns ?? []).map(([name, type]) => `${name} ${type}`);
+    const wants = target.columns.map(({ name, type }) => `${name} ${pgType(type)}`);
+    const other = [
+      ...was.filter((each) => !wants.includes(each)),
+      ...wants.filter((each) => !was.includes(each)),
+    ];
+    return {
+      anew: true,
+      text: `it is to have another form: ${other.join(', ') || 'another key, order, or treatment of rows that left'}`,
+    };
+  }
+  if (String(is) !== String(expected)) return { anew: true, text: 'somebody changed its columns' };
+  return known.touched ? { anew: false, text: 'others changed rows of it' } : undefined;
+}
+
+/** Sends the rows that changed, of which there may be none. */
+async function sendChanges(
+  client: Client,
+  schema: string,
+  source: Source,
+  target: Target,
+  sql: string | undefined,
+): Promise<SyncedTable> {
+  const { name, columns, mark } = target;
+  if (sql === undefined) return { name, because: null, how: 'same', sent: 0 };
+  await beginRows(client, target, '_change text, ');
+  const sent = await sendRows(
+    client,
+    source,
+    [...CHANGE.slice(0, 1), ...columns],
+    `(${sql})`,
+    'lotlake_rows',
+  );
+  const stays = `(_change <> 'left'${mark === null ? '' : ` or ${identifier(mark)} is not null`})${present(target)}`;
+  await applyRows(client, schema, target, { stays, removes: `not (${stays})` });
+  return { name, because: null, how: 'changes', sent };
+}
+
+/** Sends every row, and changes those that differ. */
+async function compareAll(
+  client: Client,
+  schema: string,
+  source: Source,
+  target: Target,
+  because: string,
+): Promise<SyncedTable> {
+  await beginRows(client, target);
+  const sent = await sendAll(client, source, target, 'lotlake_rows');
+  await client.query(
+    `alter table lotlake_rows add unique nulls not distinct (${listOf(target.key)}); analyze lotlake_rows`,
+  );
+  await client.query(
+    `delete from ${inSchema(schema, target.name)} as t where not exists (select 1 from lotlake_rows as r where ${sameKeys(target.key)})`,
+  );
+  await applyRows(client, schema, target, { stays: 'true' });
+  return { name: target.name, how: 'compared', because, sent };
+}
+
+/** Condition that a row is not deleted for having left. */
+const present = ({ mark, deletesGone }: Target): string =>
+  deletesGone ? ` and coalesce(${identifier(mark ?? '')}::text, 'false') = 'false'` : '';
+
+/** Makes the temporary table for rows that are sent. */
+export async function beginRows(client: Client, { name, columns }: Target, before = ''): Promise<void> {
+  await client.query('drop table if exists lotlake_rows');
+  const list = columns.map((column) => `${identifier(column.name)} ${pgType(column.type)}`);
+  await client.query(`create temporary table lotlake_rows (${before}${list.join(', ')}) on commit drop`);
+  killPoint(`sync.${name}-begun`);
+}
+
+/** Keys whose parts may be null. Equality alone uses an index, and it is true of nearly all rows. */
+const sameKeys = (key: readonly string[]): string =>
+  key
+    .map(
+      (name) =>
+        `(t.${identifier(name)} = r.${identifier(name)} or (t.${identifier(name)} is null and r.${identifier(name)} is null))`,
+    )
+    .join(' and ');
+
+/** Applies the rows that were sent: removes some, and inserts the others or changes what is there. */
+async function applyRows(
+  client: Client,
+  schema: string,
+  { name, key, columns }: Target,
+  { stays, removes }: { readonly stays: string; readonly removes?: string },
+): Promise<void> {
+  const table = inSchema(schema, name);
+  if (removes !== undefined)
+    await client.query(
+      `delete from ${table} as t using (select * from lotlake_rows where ${removes}) as r where ${sameKeys(key)}`,
+    );
+  killPoint('sync.removed');
+  const all = columns.map((column) => column.name);
+  const values = all.filter((column) => !key.includes(column));
+  const list = listOf(all);
+  const [mine, other] = [listOf(values, 't.'), listOf(values, 'excluded.')];
+  const change =
+    values.length === 0
+      ? 'nothing'
+      : `update set (${listOf(values)}) = row(${other}) where row(${mine}) is distinct from row(${other})`;
+  await client.query(
+    `insert into ${table} as t (${list}) select ${list} from lotlake_rows where ${stays} on conflict (${listOf(key)}) do ${change}`,
+  );
+  killPoint('sync.applied');
+}
+
+/** Bytes of Parquet that are sent at once; as CSV they take some ten times as much of the scratch folder. */
+const BYTES_AT_ONCE = 64e6;
+
+/** Sends every row of a table of the snapshot. Returns how many. */
+export async function sendAll(client: Client, source: Source, target: Target, into: string): Promise<number> {
+  const { folder, manifest } = source;
+  const table = allTables(manifest)[target.name];
+  if (table === undefined) throw new TypeError(`no table ${target.name}`);
+  let sent = 0;
+  for (const files of inParts(table.files)) {
+    const relation = filesRelation(folder, files, table.partitioned);
+    const where = target.deletesGone ? ` where true${present(target)}` : '';
+    sent += await sendRows(client, source, target.columns, `(select * from ${relation}${where})`, into);
+  }
+  return sent;
+}
+
+function inParts(files: readonly LakeFile[]): readonly (readonly LakeFile[])[] {
+  const parts: LakeFile[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const file of files) {
+    if (bytes + file.bytes > BYTES_AT_ONCE) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(file);
+    bytes += file.bytes;
+  }
+  return parts;
+}
+
+/** Sends the rows of a relation by COPY. Returns how many. */
+async function sendRows(
+  client: Client,
+  { connection, temp }: Source,
+  columns: readonly Column[],
+  relation: string,
+  into: string,
+): Promise<number> {
+  const path = join(temp, 'rows.csv');
+  try {
+    await connection.run(`copy (${asCsv(columns, relation)}) to ${literal(path)} (${copyOptions(columns)})`);
+    killPoint('sync.rows-written');
+    const list = listOf(columns.map(({ name }) => name));
+    const stream = client.query(copyFrom(`copy ${into} (${list}) from stdin (format csv)`));
+    await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), stream);
+    killPoint('sync.rows-sent');
+    return stream.rowCount;
+  } finally {
+    remove(path);
+  }
+}
