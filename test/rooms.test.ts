@@ -14,7 +14,7 @@ const ORDER = [
   ...['service', 'lake', 'job'].map((name) => `src/core/${name}`),
   ...PHASES.map((name) => `src/core/${name}`),
   ...['query', 'page', 'docs', 'report', 'export', 'explore'].map((name) => `src/ask/${name}`),
-  ...['spark', 'keep', 'iceberg', 'mirror', 'sync', 'notify', 'beside.ts'].map(
+  ...['spark', 'keep', 'iceberg', 'mirror', 'sync', 'agents', 'notify', 'beside.ts'].map(
     (name) => `src/beyond/${name}`,
   ),
   ...['src/sandbox', 'pipelines', 'src/library', 'src/index.ts', 'src/cli'],

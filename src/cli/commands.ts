@@ -53,5 +53,6 @@ export const LOADERS: Readonly<Record<Usage, () => Promise<Command>>> = {
   'push [to]': async () => (await import('./commands/push.js')).push,
   'pull [to]': async () => (await import('./commands/pull.js')).pull,
   'sync [name]': async () => (await import('./commands/sync.js')).sync,
+  mcp: async () => (await import('./commands/mcp.js')).mcp,
   'completion <shell>': async () => (await import('./commands/completion.js')).completion,
 };

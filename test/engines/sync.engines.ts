@@ -130,7 +130,7 @@ describe.skipIf(postgresBin() === undefined)('a database that follows (skipped w
           expect(signal, `${moment}: ${err}`).toBe('SIGKILL');
         } else {
           const started = start(['sync', 'site'], { LOTLAKE_PAUSE_AT: moment });
-          await started.printed(`paused at ${moment}`);
+          await started.printed(`paused at ${moment.replace(/#.*/, '')}`);
           await postgres.query(
             "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lotlake'",
           );

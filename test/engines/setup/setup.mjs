@@ -17,6 +17,12 @@ const SERVERS = [
   'github.com/versity/versitygw@v1.8.0',
 ];
 
+/** Clients of the Model Context Protocol: of both lines of its SDK for TypeScript, and of the one for Python. */
+const CLIENTS = {
+  npm: ['@modelcontextprotocol/client@2.4.0', '@modelcontextprotocol/sdk@1.32.2'],
+  pip: ['mcp==2.3.0'],
+};
+
 const JAVA = { command: 'java', args: ['-version'], is: 'Java 17 or newer' };
 
 /** Each part: what the machine must have, what defines it, and how it is made in its folder. */
@@ -44,6 +50,17 @@ const PARTS = [
       const into = { ...process.env, GOBIN: folder };
       run('go', ['install', SERVERS[0]], into);
       run('go', ['install', SERVERS[1].replace('@', '/cmd/versitygw@')], into);
+    },
+  },
+  {
+    name: 'agents',
+    about: 'clients of the Model Context Protocol, about 100 MB',
+    needs: [{ command: 'python3', args: ['-m', 'venv', '--help'], is: 'Python 3.10 or newer with venv' }],
+    definition: JSON.stringify(CLIENTS),
+    make(folder) {
+      run('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...CLIENTS.npm]);
+      run('python3', ['-m', 'venv', join(folder, 'python')]);
+      run(join(folder, 'python', 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...CLIENTS.pip]);
     },
   },
   ...['spark', 'catalog'].map((name) => ({

@@ -8,14 +8,20 @@ const folder = join(packageRoot, '.engines');
 const NOT_MADE = 'run npm run test:engines, which makes it';
 
 /** A part of the environment that test/engines/setup creates. */
-type Part = 'python' | 'servers' | 'spark-jars' | 'catalog-jars';
+type Part = 'python' | 'servers' | 'agents' | 'spark-jars' | 'catalog-jars';
 
 /** Path of a part, or of a file in it. */
 export const engine = (part: Part, ...path: readonly string[]): string => join(folder, part, ...path);
 
 const missing: Partial<Record<Part, string>> = existsSync(join(folder, 'missing.json'))
   ? JSON.parse(readFileSync(join(folder, 'missing.json'), 'utf8'))
-  : { python: NOT_MADE, servers: NOT_MADE, 'spark-jars': NOT_MADE, 'catalog-jars': NOT_MADE };
+  : {
+      python: NOT_MADE,
+      servers: NOT_MADE,
+      agents: NOT_MADE,
+      'spark-jars': NOT_MADE,
+      'catalog-jars': NOT_MADE,
+    };
 
 /**
  * Declares suites that need parts of the environment. If a part is missing, they are skipped, and the title says why.
