@@ -1,7 +1,7 @@
 /**
  * Makes `dist/cli`, the command line as users start it: its code and that of its dependencies, without what a command never
  * calls, in a file for each group of commands that share it. Loading some 200 modules one by one took half of a start. What
- * is native stays apart, and so does the AWS SDK, which few use (docs/decisions/0050-fast-starts.md).
+ * is native stays apart, and so do the AWS SDK and the server for agents, which few use (docs/decisions/0050-fast-starts.md).
  */
 import {
   chmodSync,
@@ -40,7 +40,7 @@ const bundle = await rolldown({
     desk: join(root, 'src', 'ask', 'explore', 'desk.ts'),
   },
   platform: 'node',
-  external: [/^@duckdb\/node-bindings/, /^@aws-sdk\//, /^pg-(native|cloudflare)$/],
+  external: [/^@duckdb\/node-bindings/, /^@aws-sdk\//, /^@modelcontextprotocol\//, /^pg-(native|cloudflare)$/],
   plugins: [{ name: 'duckdb', transform: withDuckdb }],
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
 });

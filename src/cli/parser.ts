@@ -54,6 +54,7 @@ export async function createParser(
     .strict()
     .detectLocale(false)
     .version(version)
+    .alias({ help: 'h', version: 'v' })
     .wrap(Math.min(WIDEST, effects.width ?? WIDEST))
     .check((args) => {
       for (const [name, value] of Object.entries(args))
@@ -76,7 +77,7 @@ function withOptions(
   words: readonly string[],
 ): Argv {
   const help = HELP[usage];
-  const isAsked = words.includes('--help');
+  const isAsked = words.includes('--help') || words.includes('-h');
   const [first, argument = ''] = words;
   const topic = help.topics?.[argument];
   const { about, examples } = topic ?? help;

@@ -53,12 +53,25 @@ describe('the help', () => {
     },
   );
 
+  it.each(topics.map((words) => [words.join(' '), words]))(
+    'of lotlake %s comes for -h, too',
+    async (_, words) => {
+      expect(await printed([...words, '-h'])).toBe(await printed([...words, '--help']));
+    },
+  );
+
   it('of a pipeline has only its options', async () => {
     const nightly = await printed(['run', 'nightly', '--help']);
     expect(nightly).toMatch(/^lotlake run nightly\n\nRead the whole feed/);
     expect(nightly).toContain('--allow-shrink');
     expect(nightly).not.toContain('--everything');
     expect(await printed(['run', 'reference', '--help'])).toContain('--everything');
+  });
+});
+
+describe('the version', () => {
+  it('comes for -v, too', async () => {
+    expect(await printed(['-v'])).toBe(await printed(['--version']));
   });
 });
 

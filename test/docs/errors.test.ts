@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/base/config/package-root.js';
 
 const CODE =
-  /'((?:USAGE|SYSTEM|INTERNAL|CONFIG|SPARK|SERVICE|EXTRACT|LAND|LOAD|LAKE|RECONCILE|MODEL|PUBLISH|ICEBERG|MIRROR|QUERY|EXPLORE|EXPORT|DOCS|SANDBOX|RUN)_[A-Z_]+)'/g;
+  /'((?:USAGE|SYSTEM|INTERNAL|CONFIG|SPARK|SERVICE|EXTRACT|LAND|LOAD|LAKE|RECONCILE|MODEL|PUBLISH|ICEBERG|MIRROR|SYNC|QUERY|EXPLORE|EXPORT|DOCS|SANDBOX|RUN)_[A-Z_]+)'/g;
 
 function sources(folder: string): string[] {
   return readdirSync(join(packageRoot, folder), { recursive: true, withFileTypes: true })

@@ -86,20 +86,21 @@ describeWith(['agents'], 'an agent', () => {
           vehicles,
         })),
       ).toEqual(printed('query', sql));
-      const offers =
-        'select lot_id, estimate, low_80, high_80 from lots_on_offer where estimate is not null order by lot_id limit 3';
-      const { rows } = await asked('query', { sql: offers });
-      expect(rows).toHaveLength(3);
-      const lot = String(rows[0][0]);
-      expect((await asked('value', { id: lot })).values).toEqual(printed('value', lot));
+      const [[lot]] = (
+        await asked('query', { sql: 'select lot_id from sales where is_trusted order by lot_id limit 1' })
+      ).rows;
+      expect((await asked('value', { id: String(lot) })).values).toEqual(printed('value', String(lot)));
       const [[make, model]] = (
         await asked('query', {
-          sql: 'select manufacturer_name, model_name from price_estimates join dim_models using (manufacturer_id, model_id) join dim_manufacturers using (manufacturer_id) where market = $$auction$$ group by all order by count(*) desc limit 1',
+          sql: 'select manufacturer_name, model_name from vehicles group by all order by count(*) desc, 1, 2 limit 1',
         })
       ).rows;
-      expect((await asked('value', { make, model, year: 2018, km: 90_000 })).values).toEqual(
-        printed('value', '--make', make, '--model', model, '--year', '2018', '--km', '90000'),
-      );
+      const car = await call('value', { make, model, year: 2018, km: 90_000 });
+      const words = ['value', '--make', make, '--model', model, '--year', '2018', '--km', '90000', '--json'];
+      const { code, out, err } = runLotlake(world.output, ...words);
+      // A small world may have too few prices for an estimate, and both say so.
+      if (code === 0) expect(JSON.parse(car.content[0]?.text ?? '').values).toEqual(JSON.parse(out));
+      else expect(JSON.parse(err).error.message).toBe(car.content[0]?.text.split('\n')[0]);
       const [[vin]] = (
         await asked('query', {
           sql: 'select vin from vehicles where vin is not null order by vehicle_id limit 1',

@@ -83,28 +83,23 @@ export async function syncDatabase(
   config: Config,
   { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
 ): Promise<Synced> {
-  const folder = snapshotFolder(config);
-  const manifest = readManifest(folder);
-  const targets = targetsOf(manifest, settings);
-  assertPresent(folder, manifest, new Set(targets.map((target) => target.name)));
-  return withDatabase(config, signal, async ({ session: { connection }, temp }) => {
-    const source = { connection, config, folder, manifest, temp };
-    const tables = await inSync(settings, env, signal, async (client) => {
+  return withDatabase(config, signal, ({ session: { connection }, temp }) =>
+    inSync(settings, env, signal, async (client) => {
+      // Read behind the lock: another sync may have waited for a later snapshot.
+      const folder = snapshotFolder(config);
+      const manifest = readManifest(folder);
+      const targets = targetsOf(manifest, settings);
+      assertPresent(folder, manifest, new Set(targets.map((target) => target.name)));
+      const source = { connection, config, folder, manifest, temp };
       const plans: Plan[] = [];
       for (const target of targets) plans.push(await planOf(client, settings, target));
       const changes = await changesFor(source, plans);
-      const done: SyncedTable[] = [];
-      for (const plan of plans) done.push(await syncTable(client, settings, source, plan, changes));
-      return done;
-    });
-    return {
-      name,
-      place: placeOf(settings.database),
-      schema: settings.schema,
-      snapshot: manifest.snapshot_id,
-      tables,
-    };
-  });
+      const tables: SyncedTable[] = [];
+      for (const plan of plans) tables.push(await syncTable(client, settings, source, plan, changes));
+      const { database, schema } = settings;
+      return { name, place: placeOf(database), schema, snapshot: manifest.snapshot_id, tables };
+    }),
+  );
 }
 
 /** Runs work in one transaction on the schema of a sync, which one process at a time changes. */
