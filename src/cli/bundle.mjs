@@ -40,7 +40,12 @@ const bundle = await rolldown({
     desk: join(root, 'src', 'ask', 'explore', 'desk.ts'),
   },
   platform: 'node',
-  external: [/^@duckdb\/node-bindings/, /^@aws-sdk\//, /^@modelcontextprotocol\//, /^pg-(native|cloudflare)$/],
+  external: [
+    /^@duckdb\/node-bindings/,
+    /^@aws-sdk\//,
+    /^@modelcontextprotocol\//,
+    /^pg-(native|cloudflare)$/,
+  ],
   plugins: [{ name: 'duckdb', transform: withDuckdb }],
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
 });

@@ -29,7 +29,9 @@ export async function createParser(
   const words = completed ?? argv;
   const cli = yargs([...argv])
     .scriptName('lotlake')
-    .usage('$0 <command>\nVehicle-auction data feed to a columnar analytics lake.')
+    .usage(
+      '$0 <command> (-h: its help, -v: the version)\nVehicle-auction data feed to a columnar analytics lake.',
+    )
     .example('$0 run nightly --sandbox', 'fill a lake from the embedded service');
   let known: Known = { commands: usages, command: '', options: [] };
   for (const usage of usages) {
@@ -66,6 +68,8 @@ export async function createParser(
       if (error !== undefined && error !== null) throw error;
       throw usageError(message, argv, known);
     });
+  // The first line of the list of commands says it, which is to fit a screen.
+  if (!usages.some((usage) => usage.split(' ')[0] === words[0])) cli.hide('help').hide('version');
   return cli;
 }
 

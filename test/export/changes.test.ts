@@ -20,6 +20,8 @@ beforeAll(async () => {
         lots: ['lot_id', 'part'],
         titles: ['title_id'],
         same: ['id'],
+        widened: ['id'],
+        lists: ['id'],
         old: ['id'],
         fresh: ['id'],
         retyped: ['id'],
@@ -36,6 +38,9 @@ beforeAll(async () => {
           "(1, 'Clean', null), (2, 'Salvage', null), (3, 'Gone', '2026-11-01'), (4, 'Late', '2026-11-02')",
         ),
         same: 'select 1 as id',
+        widened: 'select 1 as id',
+        lists:
+          'select 1 as id, null::integer[] as a, [1]::integer[] as b, [2]::integer[] as c union all select 2, [1], [1, 2], []',
         old: 'select 1 as id',
         retyped:
           "select 1::bigint as id, 5::bigint as n, 'a' as left_behind, 7 as kept union all select 2, 6, 'b', 8",
@@ -54,6 +59,9 @@ beforeAll(async () => {
           "(1, 'Clean', null), (2, 'Salvage', '2026-11-21'), (3, 'Back', null), (4, 'Later', '2026-11-02')",
         ),
         same: 'select 1 as id',
+        widened: 'select 1 as id, null::text as arrived',
+        lists:
+          'select 1 as id, []::integer[] as a, [1]::integer[] as b, [2]::integer[] as c union all select 2, [1], [1], [2]',
         fresh: 'select 1 as id union all select 2',
         retyped:
           "select 1::bigint as id, '5' as n, 'b' as arrived, 7 as kept union all select 2, '6', null, 9",
@@ -104,6 +112,8 @@ describe('the changes between two snapshots', () => {
       sales: ['changed', 0, 1, 1],
       same: ['same', 0, 0, 0],
       titles: ['changed', 0, 2, 1],
+      lists: ['changed', 0, 2, 0],
+      widened: ['changed', 0, 0, 0],
     });
   });
 

@@ -9,7 +9,7 @@ import { layoutOf } from '../../core/lake/layout.js';
 import { allTables, type Manifest, type ManifestTable, readManifest } from '../../core/lake/manifest.js';
 import { assertPresent } from '../../core/lake/presence.js';
 import type { Column } from '../../core/lake/schema.js';
-import { pickSnapshot } from '../../core/lake/snapshots.js';
+import { findSnapshot, pickSnapshot } from '../../core/lake/snapshots.js';
 import { goneMark } from '../../core/lake/tables.js';
 import { dictionary } from '../../core/model/dictionary.js';
 import { snapshotFolder } from '../query/open-lake.js';
@@ -134,10 +134,18 @@ const sideIn = (folder: string): Side => ({ folder, manifest: readManifest(folde
 
 /** Folder of the snapshot of an id, or of the one that was current at a time. */
 async function chosen(connection: DuckDBConnection, config: Config, given: string): Promise<string> {
-  const choice = /^\d{4}-\d{2}-\d{2}/.test(given) ? { asOf: given } : { snapshot: given };
-  const folder = await pickSnapshot(connection, layoutOf(config.output), choice);
-  return folder ?? snapshotFolder(config);
+  const layout = layoutOf(config.output);
+  const isTime = /^\d{4}-\d{2}-\d{2}/.test(given);
+  const atTime = isTime ? await pickSnapshot(connection, layout, { asOf: given }) : undefined;
+  return atTime ?? findSnapshot(layout, given);
 }
+
+/** The error for a view where a file is needed. */
+export const isView = (name: string): LotlakeError =>
+  new LotlakeError('QUERY_NO_TABLE', `${name} is computed when it is asked, and no snapshot keeps it`, {
+    outcome: 'usage',
+    hint: 'name it in the setting asFiles, so that each run writes it as a file',
+  });
 
 /** Names of the tables and marts to compare, in the order of the later snapshot. */
 function tablesOf(
@@ -151,15 +159,7 @@ function tablesOf(
   if (given === undefined || given.length === 0) return known.filter(hasKey);
   const names = [...new Set(given.map((name) => name.toLowerCase()))];
   for (const name of names) {
-    if (name in until.views)
-      throw new LotlakeError(
-        'QUERY_NO_TABLE',
-        `${name} is computed when it is asked, and no snapshot keeps it`,
-        {
-          outcome: 'usage',
-          hint: 'name it in the setting asFiles, so that each run writes it as a file',
-        },
-      );
+    if (name in until.views) throw isView(name);
     if (!known.includes(name))
       throw unknownName(
         'QUERY_NO_TABLE',
@@ -218,7 +218,9 @@ async function tableChanges(
     return read.length === 0 ? undefined : filesRelation(folder, read, partitioned);
   };
   const [left, right] = [own(since, before), own(until, after)];
-  if (left === undefined && right === undefined) return { ...facts, state: 'same' };
+  // A column that is new and empty changes no row, but the recipient has to know of it.
+  const unchanged = { ...facts, state: facts.schema.length === 0 ? ('same' as const) : ('changed' as const) };
+  if (left === undefined && right === undefined) return unchanged;
   const pair: Pair = {
     key,
     columns,
@@ -237,7 +239,7 @@ async function tableChanges(
     updated: Number(counts.updated),
     left: Number(counts.left),
   };
-  if (sumOf(Object.values(counted), (rows) => rows) === 0) return { ...facts, state: 'same' };
+  if (sumOf(Object.values(counted), (rows) => rows) === 0) return unchanged;
   return { ...facts, ...counted, state: 'changed', sql: changedRows(pair, keys) };
 }
 
@@ -278,11 +280,15 @@ const byKey = (key: readonly string[], of = ''): string =>
 const wholeTable = (relation: string, key: readonly string[], columns: readonly Column[]): string =>
   `select 'inserted' as _change, cast(null as varchar[]) as _changed, ${listOf(columns)} from ${relation} order by ${byKey(key)}`;
 
+/** What is hashed of a value. The hash of a list does not tell null from empty, nor where the next list begins. */
+const hashed = ({ name, type }: Column): string =>
+  /\]$|^(STRUCT|MAP|UNION)/.test(type) ? `to_json(${identifier(name)})::varchar` : identifier(name);
+
 /** SELECT of the keys of the rows that differ, with `_change`. It holds a hash and the key of each row, not its values. */
 function changedKeys({ key, columns, gone, was, is }: Pair): string {
   const isGone = gone === null ? 'false' : `coalesce(${identifier(gone)}::varchar, 'false') != 'false'`;
   const side = (relation: string): string =>
-    `(select ${byKey(key)}, hash(${listOf(columns)}) as _hash, ${isGone} as _gone, true as _here from ${relation})`;
+    `(select ${byKey(key)}, hash(${columns.map(hashed).join(', ')}) as _hash, ${isGone} as _gone, true as _here from ${relation})`;
   const keys = key.map((name) => {
     const column = identifier(name);
     return `case when b._here then b.${column} else a.${column} end as ${column}`;

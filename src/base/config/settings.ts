@@ -80,6 +80,8 @@ const SYNC =
 const TABLES =
   'names of tables and marts, or an object such as {"lots": {"columns": ["vin"], "indexes": ["vin"]}}';
 const COLUMNS = 'names of columns';
+/** Names of tables that leave room for what stands behind them while they are made. */
+const SYNCED = /^[a-z_][a-z0-9_]{0,52}$/;
 const IDENTIFIER = /^[a-z_][a-z0-9_]{0,62}$/;
 const PASSES = 'a whole number from 1 on, or one by stream such as {"cars": 2}';
 
@@ -211,18 +213,20 @@ export const settings = z.strictObject({
             .default('lotlake'),
           tables: z.preprocess(
             (given) => (Array.isArray(given) ? Object.fromEntries(given.map((name) => [name, {}])) : given),
-            z.record(
-              z.string().regex(IDENTIFIER),
-              group(
-                {
-                  columns: z.array(z.string(), takes(COLUMNS)).optional(),
-                  /** Columns of each index beside the key, with + between those of one. */
-                  indexes: z.array(z.string(), takes(COLUMNS)).default([]),
-                },
-                '{"indexes": ["vin"]}',
-              ),
-              takes(TABLES),
-            ),
+            z
+              .record(
+                z.string().regex(SYNCED),
+                group(
+                  {
+                    columns: z.array(z.string(), takes(COLUMNS)).optional(),
+                    /** Columns of each index beside the key, with + between those of one. */
+                    indexes: z.array(z.string(), takes(COLUMNS)).default([]),
+                  },
+                  '{"indexes": ["vin"]}',
+                ),
+                takes(TABLES),
+              )
+              .refine((tables) => Object.keys(tables).length > 0, takes(TABLES)),
           ),
           gone: oneOf('keep', 'delete').default('keep'),
         },

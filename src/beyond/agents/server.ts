@@ -1,4 +1,5 @@
-import { McpServer } from '@modelcontextprotocol/server';
+import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import { findChanges } from '../../ask/export/changes.js';
 import { changedRows, headOf } from '../../ask/export/write-changes.js';
@@ -22,11 +23,13 @@ export const LIMITS = {
   /** Rows of an answer, and those of one that does not say how many it wants. */
   rows: 1000,
   usualRows: 100,
-  /** Characters of an answer. */
+  /** Characters of an answer; one that would have more is refused. */
   characters: 200_000,
   /** Milliseconds of a call. */
   time: 60_000,
-  /** Memory of DuckDB, if the lake has more. */
+  /** Calls at once; others wait. */
+  calls: 2,
+  /** Memory of DuckDB for each, if the lake has more. */
   memory: '1GB',
 } as const;
 
@@ -62,6 +65,7 @@ export function lakeServer(given: Config, signal: AbortSignal): McpServer {
   const memory = parseBytes(given.memory) > parseBytes(LIMITS.memory) ? LIMITS.memory : given.memory;
   const config: Config = { ...given, memory };
   const server = new McpServer({ name: 'lotlake', version }, { instructions: INSTRUCTIONS });
+  const turn = pLimit(LIMITS.calls);
   /** Declares a tool whose answer is JSON. */
   const tool = <S extends z.ZodObject>(
     name: string,
@@ -77,7 +81,8 @@ export function lakeServer(given: Config, signal: AbortSignal): McpServer {
         const late = AbortSignal.timeout(LIMITS.time);
         const ended = AbortSignal.any([signal, mcpReq.signal, late]);
         try {
-          const text = JSON.stringify(await answer(asked as z.output<S>, ended));
+          const text = JSON.stringify(await turn(() => answer(asked as z.output<S>, ended)));
+          if (text.length > LIMITS.characters) throw tooLong(text.length);
           return { content: [{ type: 'text', text }] };
         } catch (error) {
           return { content: [{ type: 'text', text: explained(error, late.aborted) }], isError: true };
@@ -204,17 +209,28 @@ export function lakeServer(given: Config, signal: AbortSignal): McpServer {
     async ({ name }, ended) => ({ searches: await readWatched(config, { name, signal: ended }) }),
   );
 
-  for (const { name, description } of entries())
-    server.registerResource(
-      name,
-      `lotlake://dictionary/${name}`,
-      { title: name, description, mimeType: 'application/json' },
-      async (uri) => ({
-        contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(entryOf(name)) }],
-      }),
-    );
+  const listed = () =>
+    entries().map(({ name, description }) => ({ uri: `lotlake://dictionary/${name}`, name, description }));
+  server.registerResource(
+    'dictionary',
+    new ResourceTemplate('lotlake://dictionary/{table}', { list: async () => ({ resources: listed() }) }),
+    { title: 'Columns of a table', mimeType: 'application/json' },
+    async (uri, { table }) => ({
+      contents: [
+        { uri: uri.href, mimeType: 'application/json', text: JSON.stringify(entryOf(String(table))) },
+      ],
+    }),
+  );
   return server;
 }
+
+const tooLong = (characters: number): LotlakeError =>
+  new LotlakeError('USAGE_INVALID', `the answer has ${characters} characters, and ${LIMITS.characters} fit`, {
+    hint: 'ask for fewer rows or columns, or group in SQL',
+  });
+
+/** Characters of the rows of an answer, with room for what stands around them. */
+const MOST_OF_ROWS = 0.9 * LIMITS.characters;
 
 /** The first rows of pieces that fit an answer, and whether there are more. */
 async function firstOf<T>(
@@ -226,7 +242,8 @@ async function firstOf<T>(
   for await (const piece of pieces)
     for (const row of piece) {
       characters += JSON.stringify(row).length;
-      if (rows.length === most || characters > LIMITS.characters) return { rows, has_more: true };
+      if (characters > MOST_OF_ROWS && rows.length === 0) throw tooLong(characters);
+      if (rows.length === most || characters > MOST_OF_ROWS) return { rows, has_more: true };
       rows.push(row);
     }
   return { rows, has_more: false };

@@ -27,17 +27,19 @@ const TYPES: Readonly<Record<string, string>> = {
   UUID: 'uuid',
 };
 
+const DECIMAL = /^DECIMAL\([^)]*\)$/;
+
 /** A list of values that have a type of their own in Postgres. */
 const listOf = (type: string): string | undefined => {
   const of = type.endsWith('[]') ? type.slice(0, -2) : '';
-  return of in TYPES || of.startsWith('DECIMAL') ? of : undefined;
+  return of in TYPES || DECIMAL.test(of) ? of : undefined;
 };
 
 /** The type of a column in Postgres. Nested values, other than lists of plain ones, are `jsonb`. */
 export function pgType(type: string): string {
   const of = listOf(type);
   if (of !== undefined) return `${pgType(of)}[]`;
-  if (type.startsWith('DECIMAL')) return type.replace('DECIMAL', 'numeric');
+  if (DECIMAL.test(type)) return type.replace('DECIMAL', 'numeric');
   return TYPES[type] ?? 'jsonb';
 }
 
@@ -48,12 +50,17 @@ export const isText = (type: string): boolean =>
 /** Stands for NUL, which no text of Postgres holds. */
 const REPLACED = "'\ufffd'";
 
-/** The first instant of Postgres, in 4713 BC, as DuckDB writes it; earlier ones become `-infinity`. */
+/** The first instant of Postgres, in 4713 BC, as DuckDB writes it, and its last date. What lies beyond is infinite. */
 const FIRST = '4713-01-01 (BC)';
+const LAST = '5874897-12-31';
 
 /** SQL of DuckDB for a value as Postgres reads it in CSV. */
 function csvValue(value: string, type: string): string {
   if (type === 'VARCHAR') return `replace(${value}, chr(0), ${REPLACED})`;
+  // Postgres takes −0 for 0 where it compares.
+  if (type === 'DOUBLE' || type === 'FLOAT') return `(${value} + cast(0 as ${type}))`;
+  // It has no year before 1677.
+  if (type === 'TIMESTAMP_NS') return `cast(${value} as timestamp)`;
   if (type === 'DATE' || type.startsWith('TIMESTAMP')) return timeOf(value, type);
   const of = listOf(type);
   if (of !== undefined) {
@@ -72,7 +79,8 @@ function csvValue(value: string, type: string): string {
 function timeOf(value: string, type: string): string {
   const text = `cast(${value} as varchar)`;
   const moved = String.raw`regexp_replace(${text}, '^(\S+) \(BC\)(.*)$', '\1\2 BC')`;
-  return `case when ${value} >= cast('0001-01-01' as ${type}) then ${text}
+  const late = type === 'DATE' ? `when ${value} > date '${LAST}' then 'infinity' ` : '';
+  return `case ${late}when ${value} >= cast('0001-01-01' as ${type}) then ${text}
     when ${value} < cast('${FIRST}' as ${type}) then '-infinity' else ${moved} end`;
 }
 

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { CHANGE, type Changes, findChanges } from '../../ask/export/changes.js';
+import { CHANGE, type Changes, findChanges, type TableChanges } from '../../ask/export/changes.js';
 import { snapshotFolder, withDatabase } from '../../ask/query/open-lake.js';
 import type { Config } from '../../base/config/config.js';
 import { killPoint } from '../../base/config/kill-point.js';
@@ -12,12 +12,14 @@ import { codeOf, LotlakeError, messageOf } from '../../base/config/lotlake-error
 import { remove } from '../../base/config/owned.js';
 import { identifier, literal } from '../../base/duck/session.js';
 import { filesRelation } from '../../core/lake/files.js';
+import { diskFullError, outOfMemoryError } from '../../core/lake/lake-error.js';
 import { allTables, type LakeFile, type Manifest, readManifest } from '../../core/lake/manifest.js';
 import { assertPresent } from '../../core/lake/presence.js';
 import type { Column } from '../../core/lake/schema.js';
 import { connect, placeOf } from './connect.js';
 import { asCsv, copyOptions, pgType } from './pg-columns.js';
 import {
+  columnsOf,
   completeTable,
   createTable,
   definitionOf,
@@ -28,7 +30,9 @@ import {
   type SyncSettings,
   switchTable,
   type Target,
+  TRIGGER,
   targetsOf,
+  widenKey,
 } from './target.js';
 
 /** How a table came to be as the snapshot has it. */
@@ -84,7 +88,8 @@ export async function syncDatabase(
   { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
 ): Promise<Synced> {
   return withDatabase(config, signal, ({ session: { connection }, temp }) =>
-    inSync(settings, env, signal, async (client) => {
+    inSync(settings, { env, signal, memory: config.memory }, async (client) => {
+      await prepare(client, settings.schema);
       // Read behind the lock: another sync may have waited for a later snapshot.
       const folder = snapshotFolder(config);
       const manifest = readManifest(folder);
@@ -96,17 +101,25 @@ export async function syncDatabase(
       const changes = await changesFor(source, plans);
       const tables: SyncedTable[] = [];
       for (const plan of plans) tables.push(await syncTable(client, settings, source, plan, changes));
+      // Readers of a table wait from here to the commit, and no longer.
+      for (const plan of plans) await putInPlace(client, settings, plan);
       const { database, schema } = settings;
       return { name, place: placeOf(database), schema, snapshot: manifest.snapshot_id, tables };
     }),
   );
 }
 
+/** How long a sync waits for others who write to a table. */
+const PATIENCE = '5min';
+
 /** Runs work in one transaction on the schema of a sync, which one process at a time changes. */
 export async function inSync<T>(
   { database, passwordFile, schema }: SyncSettings,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
+  {
+    env,
+    signal,
+    memory,
+  }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal; readonly memory: string },
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = await connect(database, passwordFile, env);
@@ -114,27 +127,34 @@ export async function inSync<T>(
     client.end().catch(() => undefined);
   };
   signal.addEventListener('abort', leave, { once: true });
+  let isCommitting = false;
   try {
+    signal.throwIfAborted();
     await client.query('begin');
     await client.query(
-      "set local lotlake.sync = 'on'; set local client_encoding = 'UTF8'; set local datestyle = 'ISO'",
+      `set local lotlake.sync = 'on'; set local client_encoding = 'UTF8'; set local datestyle = 'ISO';
+       set local idle_in_transaction_session_timeout = 0; set local lock_timeout = '${PATIENCE}'`,
     );
     await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`lotlake sync ${schema}`]);
     killPoint('sync.begun');
-    await prepare(client, schema);
     const result = await work(client);
     killPoint('sync.before-commit');
+    isCommitting = true;
     await client.query('commit');
     killPoint('sync.committed');
     return result;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof LotlakeError) throw error;
-    throw new LotlakeError('SYNC_FAILED', `${placeOf(database)}: ${messageOf(error)}`, {
-      cause: error,
-      retryable: true,
-      hint: 'the database is as it was before; run lotlake sync again',
-    });
+    throw (
+      diskFullError(error) ??
+      outOfMemoryError(error, memory) ??
+      new LotlakeError('SYNC_FAILED', `${placeOf(database)}: ${messageOf(error)}`, {
+        cause: error,
+        retryable: true,
+        hint: `the database ${isCommitting ? 'has the snapshot, or is as it was before' : 'is as it was before'}; run lotlake sync again`,
+      })
+    );
   } finally {
     signal.removeEventListener('abort', leave);
     // Ends the transaction if it is still open.
@@ -147,7 +167,11 @@ async function prepare(client: Client, schema: string): Promise<void> {
   const state = inSchema(schema, 'lotlake_sync');
   const { rows } = await client.query('select to_regclass($1) is not null as is_there', [state]);
   if (rows[0].is_there) return;
-  await client.query(`create schema if not exists ${identifier(schema)}`);
+  // To make one that is there takes rights on the whole database.
+  const found = await client.query('select to_regnamespace($1) is not null as is_there', [
+    identifier(schema),
+  ]);
+  if (found.rows[0].is_there !== true) await client.query(`create schema ${identifier(schema)}`);
   await client.query(
     `create table ${state} (
        table_name text primary key, snapshot text not null, definition text not null,
@@ -158,7 +182,7 @@ async function prepare(client: Client, schema: string): Promise<void> {
   );
   // The owner's rights, since whoever changes a table may not write here.
   await client.query(
-    `create or replace function ${inSchema(schema, 'lotlake_touched')}() returns trigger language plpgsql security definer set search_path = pg_catalog as $$
+    `create or replace function ${inSchema(schema, TRIGGER)}() returns trigger language plpgsql security definer set search_path = pg_catalog as $$
      begin
        if current_setting('lotlake.sync', true) is distinct from 'on' then
          update ${state} set touched = true where table_name = tg_argv[0] and not touched;
@@ -178,10 +202,11 @@ interface Plan {
 
 async function planOf(client: Client, { schema }: SyncSettings, target: Target): Promise<Plan> {
   const known = await knownTable(client, schema, target.name);
+  const whole = await whyWhole(client, schema, target, known?.definition);
   if (known === undefined) return { target, since: undefined, isAnew: true, because: null };
-  const whole = await whyWhole(client, schema, target, known);
-  if (whole === undefined) return { target, since: known.snapshot, isAnew: false, because: null };
-  return { target, since: undefined, isAnew: whole.anew, because: whole.text };
+  if (whole !== undefined) return { target, since: undefined, isAnew: true, because: whole };
+  const because = known.touched ? 'others changed rows of it' : null;
+  return { target, since: known.touched ? undefined : known.snapshot, isAnew: false, because };
 }
 
 /** The changes since each snapshot that some tables have, by its id; none for one that the lake no longer keeps. */
@@ -212,21 +237,16 @@ async function syncTable(
   const { name } = target;
   const told = changes.get(since ?? '')?.tables.find((table) => table.name === name);
   let done: SyncedTable;
-  if (isAnew)
-    done = { name, how: 'new', because, sent: await makeAnew(client, schema, source, target, because) };
-  else {
-    done =
-      told === undefined || told.state === 'whole'
-        ? await compareAll(
-            client,
-            schema,
-            source,
-            target,
-            because ?? `the lake cannot tell what changed since ${since}`,
-          )
-        : await sendChanges(client, schema, source, target, told.sql);
-    await renewIndexes(client, schema, target);
-  }
+  if (isAnew) {
+    const made = inSchema(schema, name + NEW);
+    await createTable(client, made, target);
+    const sent = await sendAll(client, source, target, made);
+    await completeTable(client, schema, made, target);
+    killPoint('sync.made');
+    done = { name, how: 'new', because, sent };
+  } else if (told === undefined || told.state === 'whole' || isMost(source, told))
+    done = await compareAll(client, schema, source, target, because ?? reasonOf(since, told));
+  else done = await sendChanges(client, schema, source, target, told.sql);
   await client.query(
     `insert into ${inSchema(schema, 'lotlake_sync')} values ($1, $2, $3, false, now())
      on conflict (table_name) do update set snapshot = excluded.snapshot, definition = excluded.definition, touched = false, synced_at = excluded.synced_at`,
@@ -236,39 +256,61 @@ async function syncTable(
   return done;
 }
 
-/** Makes a table beside an earlier one of its name, and puts it in its place. Returns the rows that were sent. */
-async function makeAnew(
+/** Share of changed rows from which on all rows are sent, a part of the table at a time. */
+const MOST = 0.5;
+
+const isMost = ({ manifest }: Source, { name, inserted, updated, left }: TableChanges): boolean =>
+  inserted + updated + left > MOST * (allTables(manifest)[name]?.rows ?? 0) + SMALL;
+
+/** Rows that take no room, however many of a table they are. */
+const SMALL = 100_000;
+
+const reasonOf = (since: string | undefined, told: TableChanges | undefined): string =>
+  told === undefined ? `the lake cannot tell what changed since ${since}` : 'most of its rows changed';
+
+/** Puts a table that was made anew in its place, and renews the indexes of the others. */
+async function putInPlace(
   client: Client,
-  schema: string,
-  source: Source,
-  target: Target,
-  because: string | null,
-): Promise<number> {
-  const made = inSchema(schema, target.name + NEW);
-  await createTable(client, made, target);
-  const sent = await sendAll(client, source, target, made);
-  await completeTable(client, schema, made, target);
-  killPoint('sync.made');
+  { schema }: SyncSettings,
+  { target, isAnew, because }: Plan,
+): Promise<void> {
+  if (!isAnew) return renewIndexes(client, schema, target);
   try {
     await switchTable(client, schema, target);
   } catch (error) {
     if (codeOf(error) !== DEPENDED_ON) throw error;
     throw new LotlakeError(
       'SYNC_FAILED',
-      `${inSchema(schema, target.name)} has to be made anew (${because ?? 'no sync made it'}), and others depend on it: ${messageOf(error)}`,
+      `${inSchema(schema, target.name)} has to be made anew (${because ?? 'no sync knows it'}), and others depend on it: ${messageOf(error)}`,
       {
         cause: error,
         hint: 'nothing was changed; drop what depends on it, run lotlake sync, and make it again',
       },
     );
   }
-  return sent;
 }
 
 /** Postgres' code for something that others depend on. */
 const DEPENDED_ON = '2BP01';
 
+/**
+ * What the database says of a table, which nobody else changes from now on until the end of the transaction. Throws SYNC_FAILED for a
+ * table of that name that no sync made.
+ */
 async function knownTable(client: Client, schema: string, name: string): Promise<Known | undefined> {
+  const table = inSchema(schema, name);
+  const { rows: found } = await client.query<{ readonly is_ours: boolean }>(
+    `select exists (select 1 from pg_trigger where tgrelid = c.oid and tgname = $2) as is_ours
+     from pg_class c where c.oid = to_regclass($1)`,
+    [table, TRIGGER],
+  );
+  if (found[0]?.is_ours === false)
+    throw new LotlakeError('SYNC_FAILED', `${table} is there, and no sync made it`, {
+      outcome: 'usage',
+      hint: 'nothing was changed; name a schema of its own in the setting sync, or drop that table',
+    });
+  // A change that is under way ends first, and is seen.
+  if (found.length > 0) await client.query(`lock table ${table} in share row exclusive mode`);
   const { rows } = await client.query<Known>(
     `select snapshot, definition, touched from ${inSchema(schema, 'lotlake_sync')} where table_name = $1`,
     [name],
@@ -276,42 +318,36 @@ async function knownTable(client: Client, schema: string, name: string): Promise
   return rows[0];
 }
 
-/** Why the changes since a snapshot are not enough; undefined if they are. `anew` if the table has to be made again. */
+/** Why a table has to be made anew; undefined if it can follow as it is. */
 async function whyWhole(
   client: Client,
   schema: string,
   target: Target,
-  known: Known,
-): Promise<{ readonly anew: boolean; readonly text: string } | undefined> {
-  const { rows } = await client.query<{ readonly name: string; readonly type: string }>(
-    `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
-     where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum`,
-    [inSchema(schema, target.name)],
-  );
-  if (rows.length === 0) return { anew: true, text: 'it was not there' };
-  const { rows: wanted } = await client.query<{ readonly type: string }>(
-    'select format_type(to_regtype(type), null) as type from unnest($1::text[]) with ordinality as t(type, place) order by place',
-    [target.columns.map(({ type }) => pgType(type).replace(/\(.*\)/, ''))],
-  );
-  const is = rows.map(({ name, type }) => `${name} ${type.replace(/\(.*\)/, '')}`);
-  const expected = target.columns.map(({ name }, i) => `${name} ${wanted[i]?.type}`);
-  if (definitionOf(target) !== known.definition) {
-    const before: { readonly columns?: readonly (readonly [string, string])[] } = JSON.parse(
-      known.definition,
-    );
-    const was = (before.columns ?? []).map(([name, type]) => `${name} ${type}`);
-    const wants = target.columns.map(({ name, type }) => `${name} ${pgType(type)}`);
+  definition: string | undefined,
+): Promise<string | undefined> {
+  const { columns } = target;
+  const wants = columns.map(({ name, type }) => `${name} ${pgType(type)}`);
+  if (definition !== undefined && definition !== definitionOf(target)) {
+    const before: { readonly columns?: readonly (readonly [string, string])[] } = JSON.parse(definition);
+    const was = (before.columns ?? []).map((column) => column.join(' '));
     const other = [
       ...was.filter((each) => !wants.includes(each)),
       ...wants.filter((each) => !was.includes(each)),
     ];
-    return {
-      anew: true,
-      text: `it is to have another form: ${other.join(', ') || 'another key, order, or treatment of rows that left'}`,
-    };
+    return `it is to have another form: ${other.join(', ') || 'another key, order, or treatment of rows that left'}`;
   }
-  if (String(is) !== String(expected)) return { anew: true, text: 'somebody changed its columns' };
-  return known.touched ? { anew: false, text: 'others changed rows of it' } : undefined;
+  const { rows } = await client.query<{ readonly is: string | null }>(
+    `select string_agg(attname || ' ' || format_type(atttypid, null), ', ' order by attnum) as is
+     from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
+    [inSchema(schema, target.name)],
+  );
+  const { rows: expected } = await client.query<{ readonly is: string }>(
+    `select string_agg(name || ' ' || format_type(to_regtype(type), null), ', ' order by place) as is
+     from unnest($1::text[], $2::text[]) with ordinality as t(name, type, place)`,
+    [columns.map(({ name }) => name), columns.map(({ type }) => pgType(type).replace(/\(.*?\)/, ''))],
+  );
+  if (rows[0]?.is === null) return 'it was not there';
+  return rows[0]?.is === expected[0]?.is ? undefined : 'somebody changed its columns';
 }
 
 /** Sends the rows that changed, of which there may be none. */
@@ -347,11 +383,10 @@ async function compareAll(
 ): Promise<SyncedTable> {
   await beginRows(client, target);
   const sent = await sendAll(client, source, target, 'lotlake_rows');
+  await client.query(`alter table lotlake_rows add unique nulls not distinct (${listOf(target.key)})`);
+  const isPrimary = await widenKey(client, schema, target, 'lotlake_rows');
   await client.query(
-    `alter table lotlake_rows add unique nulls not distinct (${listOf(target.key)}); analyze lotlake_rows`,
-  );
-  await client.query(
-    `delete from ${inSchema(schema, target.name)} as t where not exists (select 1 from lotlake_rows as r where ${sameKeys(target.key)})`,
+    `delete from ${inSchema(schema, target.name)} as t where not exists (select 1 from lotlake_rows as r where ${sameKeys(target.key, isPrimary)})`,
   );
   await applyRows(client, schema, target, { stays: 'true' });
   return { name: target.name, how: 'compared', because, sent };
@@ -362,19 +397,20 @@ const present = ({ mark, deletesGone }: Target): string =>
   deletesGone ? ` and coalesce(${identifier(mark ?? '')}::text, 'false') = 'false'` : '';
 
 /** Makes the temporary table for rows that are sent. */
-export async function beginRows(client: Client, { name, columns }: Target, before = ''): Promise<void> {
+export async function beginRows(client: Client, target: Target, before = ''): Promise<void> {
   await client.query('drop table if exists lotlake_rows');
-  const list = columns.map((column) => `${identifier(column.name)} ${pgType(column.type)}`);
-  await client.query(`create temporary table lotlake_rows (${before}${list.join(', ')}) on commit drop`);
-  killPoint(`sync.${name}-begun`);
+  await client.query(`create temporary table lotlake_rows (${before}${columnsOf(target)}) on commit drop`);
+  killPoint(`sync.${target.name}-begun`);
 }
 
-/** Keys whose parts may be null. Equality alone uses an index, and it is true of nearly all rows. */
-const sameKeys = (key: readonly string[]): string =>
+/** Condition that two rows have the same key. One that may be null is compared as text first, for which Postgres has a hash. */
+const sameKeys = (key: readonly string[], isPrimary: boolean): string =>
   key
-    .map(
-      (name) =>
-        `(t.${identifier(name)} = r.${identifier(name)} or (t.${identifier(name)} is null and r.${identifier(name)} is null))`,
+    .map((name) => [`t.${identifier(name)}`, `r.${identifier(name)}`])
+    .map(([a, b]) =>
+      isPrimary
+        ? `${a} = ${b}`
+        : `coalesce(${a}::text, '') = coalesce(${b}::text, '') and ${a} is not distinct from ${b}`,
     )
     .join(' and ');
 
@@ -382,13 +418,16 @@ const sameKeys = (key: readonly string[]): string =>
 async function applyRows(
   client: Client,
   schema: string,
-  { name, key, columns }: Target,
+  target: Target,
   { stays, removes }: { readonly stays: string; readonly removes?: string },
 ): Promise<void> {
+  const { name, key, columns } = target;
   const table = inSchema(schema, name);
+  const isPrimary = await widenKey(client, schema, target, 'lotlake_rows');
+  await client.query('analyze lotlake_rows');
   if (removes !== undefined)
     await client.query(
-      `delete from ${table} as t using (select * from lotlake_rows where ${removes}) as r where ${sameKeys(key)}`,
+      `delete from ${table} as t using (select * from lotlake_rows where ${removes}) as r where ${sameKeys(key, isPrimary)}`,
     );
   killPoint('sync.removed');
   const all = columns.map((column) => column.name);

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Client } from 'pg';
+import { isView } from '../../ask/export/changes.js';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { unknownName } from '../../base/config/unknown-name.js';
@@ -28,7 +30,15 @@ export interface Target {
 }
 
 /** Longest name of an index, with room for what stands behind it while it is made. */
-const LONGEST_NAME = 57;
+const LONGEST_NAME = 56;
+
+/** The name of an index. One that is too long ends with a hash of it. */
+function indexName(table: string, columns: readonly string[]): string {
+  const name = `${table}_by_${columns.join('_')}`;
+  if (name.length <= LONGEST_NAME) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  return `${name.slice(0, LONGEST_NAME - 9)}_${hash}`;
+}
 
 /**
  * The tables of a sync as they are to be. Throws QUERY_NO_TABLE and QUERY_NO_COLUMN for names that the snapshot lacks, and
@@ -64,7 +74,7 @@ export function targetsOf(manifest: Manifest, { tables, gone }: SyncSettings): T
     );
     const indexes = given.indexes.map((each): [string, readonly string[]] => {
       const of = each.split(/\s*\+\s*/).map(column);
-      return [`${name}_by_${of.join('_')}`.slice(0, LONGEST_NAME), of];
+      return [indexName(name, of), of];
     });
     for (const needed of indexes.flatMap(([, of]) => of))
       if (!columns.some((each) => each.name === needed))
@@ -89,15 +99,7 @@ export function targetsOf(manifest: Manifest, { tables, gone }: SyncSettings): T
 }
 
 function absent(name: string, manifest: Manifest): LotlakeError {
-  if (name in manifest.views)
-    return new LotlakeError(
-      'QUERY_NO_TABLE',
-      `${name} is computed when it is asked, and no snapshot keeps it`,
-      {
-        outcome: 'usage',
-        hint: 'name it in the setting asFiles, so that each run writes it as a file',
-      },
-    );
+  if (name in manifest.views) return isView(name);
   const known = Object.keys(allTables(manifest)).map((each) => ({ name: each }));
   return unknownName('QUERY_NO_TABLE', 'sync: there is no table', name, known, 'lotlake tables');
 }
@@ -114,10 +116,13 @@ export const listOf = (columns: readonly string[], of = ''): string =>
   columns.map((name) => `${of}${identifier(name)}`).join(', ');
 
 /** Makes a table without rows, key or indexes. */
-export async function createTable(client: Client, table: string, { columns }: Target): Promise<void> {
-  const list = columns.map(({ name, type }) => `${identifier(name)} ${pgType(type)}`);
-  await client.query(`create table ${table} (${list.join(', ')})`);
+export async function createTable(client: Client, table: string, target: Target): Promise<void> {
+  await client.query(`create table ${table} (${columnsOf(target)})`);
 }
+
+/** The columns of a table with their types, as SQL. */
+export const columnsOf = ({ columns }: Target): string =>
+  columns.map(({ name, type }) => `${identifier(name)} ${pgType(type)}`).join(', ');
 
 /** Key, indexes, descriptions and the trigger of a new table that has its rows and waits under another name. */
 export async function completeTable(
@@ -127,20 +132,55 @@ export async function completeTable(
   target: Target,
 ): Promise<void> {
   const { name, key, indexes } = target;
-  const anyNull = key.map((column) => `${identifier(column)} is null`).join(' or ');
-  const { rows } = await client.query(`select exists (select 1 from ${table} where ${anyNull}) as has_null`);
-  const kind = rows[0].has_null ? 'unique nulls not distinct' : 'primary key';
+  const kind = (await hasNull(client, table, key)) ? NULLS_TOO : 'primary key';
   await client.query(
     `alter table ${table} add constraint ${identifier(keyOf(name) + NEW)} ${kind} (${listOf(key)})`,
   );
   for (const [index, columns] of Object.entries(indexes))
-    await client.query(`create index ${identifier(`${index}${NEW}`)} on ${table} (${listOf(columns)})`);
+    await createIndex(client, schema, index + NEW, table, columns);
   await client.query(
-    `create trigger lotlake_touched after insert or update or delete or truncate on ${table}
-       for each statement execute function ${inSchema(schema, 'lotlake_touched')}(${quoted(name)})`,
+    `create trigger ${TRIGGER} after insert or update or delete or truncate on ${table}
+       for each statement execute function ${inSchema(schema, TRIGGER)}(${quoted(name)})`,
   );
   await describe(client, table, target);
   await client.query(`analyze ${table}`);
+}
+
+/** The trigger, and its function, that notes changes by others. */
+export const TRIGGER = 'lotlake_touched';
+
+/** A key whose parts may be null. */
+const NULLS_TOO = 'unique nulls not distinct';
+
+async function hasNull(client: Client, table: string, key: readonly string[]): Promise<boolean> {
+  const anyNull = key.map((column) => `${identifier(column)} is null`).join(' or ');
+  const { rows } = await client.query(`select exists (select 1 from ${table} where ${anyNull}) as has_null`);
+  return rows[0].has_null;
+}
+
+/**
+ * Makes the primary key of a table one whose parts may be null, if rows that are to come have such keys.
+ * @param rows the table with these rows
+ * @returns whether it is a primary key now, which is never null
+ */
+export async function widenKey(
+  client: Client,
+  schema: string,
+  { name, key }: Target,
+  rows: string,
+): Promise<boolean> {
+  const table = inSchema(schema, name);
+  const { rows: kinds } = await client.query(
+    "select contype = 'p' as is_primary from pg_constraint where conrelid = to_regclass($1) and conname = $2",
+    [table, keyOf(name)],
+  );
+  if (kinds[0]?.is_primary !== true) return false;
+  if (!(await hasNull(client, rows, key))) return true;
+  const nullable = key.map((column) => `alter column ${identifier(column)} drop not null`);
+  await client.query(
+    `alter table ${table} drop constraint ${identifier(keyOf(name))}, ${nullable.join(', ')}, add constraint ${identifier(keyOf(name))} ${NULLS_TOO} (${listOf(key)})`,
+  );
+  return false;
 }
 
 const keyOf = (name: string): string => `${name}_key`;
@@ -172,19 +212,30 @@ export async function switchTable(client: Client, schema: string, { name, indexe
 /** Makes the indexes of a table that are asked for, and removes earlier ones of ours. */
 export async function renewIndexes(client: Client, schema: string, target: Target): Promise<void> {
   const { name, indexes } = target;
-  const { rows } = await client.query<{ readonly indexname: string }>(
-    'select indexname from pg_indexes where schemaname = $1 and tablename = $2',
-    [schema, name],
+  const { rows } = await client.query<{ readonly index: string; readonly is_ours: boolean }>(
+    `select relname as index, obj_description(c.oid) is not distinct from $3 as is_ours
+     from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = to_regclass($1) and relname <> $2`,
+    [inSchema(schema, name), keyOf(name), OURS],
   );
-  const there = rows.map(({ indexname }) => indexname);
-  for (const index of there)
-    if (index.startsWith(`${name}_by_`) && !(index in indexes))
-      await client.query(`drop index ${inSchema(schema, index)}`);
+  for (const { index, is_ours } of rows)
+    if (is_ours && !(index in indexes)) await client.query(`drop index ${inSchema(schema, index)}`);
   for (const [index, columns] of Object.entries(indexes))
-    if (!there.includes(index))
-      await client.query(
-        `create index ${identifier(index)} on ${inSchema(schema, name)} (${listOf(columns)})`,
-      );
+    if (!rows.some((each) => each.index === index))
+      await createIndex(client, schema, index, inSchema(schema, name), columns);
+}
+
+/** The comment of an index that the settings ask for. */
+const OURS = 'lotlake sync';
+
+async function createIndex(
+  client: Client,
+  schema: string,
+  index: string,
+  table: string,
+  columns: readonly string[],
+): Promise<void> {
+  await client.query(`create index ${identifier(index)} on ${table} (${listOf(columns)})`);
+  await client.query(`comment on index ${inSchema(schema, index)} is ${quoted(OURS)}`);
 }
 
 async function describe(

@@ -1,4 +1,5 @@
-import { snapshotFolder, withDatabase } from '../../ask/query/open-lake.js';
+import type { Client } from 'pg';
+import { withDatabase } from '../../ask/query/open-lake.js';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { layoutOf } from '../../core/lake/layout.js';
@@ -11,7 +12,8 @@ import { inSchema, listOf, type SyncSettings, targetsOf } from './target.js';
 export interface VerifiedTable {
   readonly name: string;
   readonly snapshot: string;
-  readonly rows: number;
+  /** Null if the table, or one of its columns, is not there. */
+  readonly rows: number | null;
   readonly expected: number;
   /** Whether the sums of the hashes of all rows are the same. */
   readonly isSame: boolean;
@@ -28,52 +30,72 @@ export async function verifyDatabase(
   { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
 ): Promise<readonly VerifiedTable[]> {
   const { schema } = settings;
-  const current = snapshotFolder(config);
   return withDatabase(config, signal, ({ session: { connection }, temp }) =>
-    inSync(settings, env, signal, async (client) => {
+    inSync(settings, { env, signal, memory: config.memory }, async (client) => {
       const verified: VerifiedTable[] = [];
-      const sides = new Map<string, Side>();
-      const sideOf = (snapshot: string): Side => {
-        const side = sides.get(snapshot) ?? readSide(config, settings, snapshot);
-        sides.set(snapshot, side);
-        return side;
-      };
-      for (const { name } of targetsOf(readManifest(current), settings)) {
-        const { rows } = await client.query<{ readonly snapshot: string }>(
-          `select snapshot from ${inSchema(schema, 'lotlake_sync')} where table_name = $1`,
-          [name],
-        );
-        const [{ snapshot } = { snapshot: undefined }] = rows;
-        if (snapshot === undefined)
-          throw new LotlakeError('SYNC_FAILED', `${inSchema(schema, name)} was never synced`, {
-            outcome: 'usage',
-            hint: 'run lotlake sync first',
+      for (const [snapshot, names] of await syncedTables(client, settings)) {
+        const folder = findSnapshot(layoutOf(config.output), snapshot);
+        const manifest = readManifest(folder);
+        for (const target of targetsOf(manifest, settings)) {
+          const { name } = target;
+          if (!names.has(name)) continue;
+          await beginRows(client, target);
+          await sendAll(client, { connection, config, folder, manifest, temp }, target, 'lotlake_rows');
+          const columns = target.columns.map((column) => column.name);
+          const is = await sumsOf(client, inSchema(schema, name), columns);
+          const expected = await sumsOf(client, 'lotlake_rows', columns);
+          verified.push({
+            ...{ name, snapshot, rows: is && Number(is.rows), expected: Number(expected?.rows) },
+            isSame: is?.rows === expected?.rows && is?.sum === expected?.sum,
           });
-        const { folder, manifest, targets } = sideOf(snapshot);
-        const target = targets.find((each) => each.name === name);
-        if (target === undefined) throw new TypeError(`no table ${name}`);
-        await beginRows(client, target);
-        await sendAll(client, { connection, config, folder, manifest, temp }, target, 'lotlake_rows');
-        const list = listOf(target.columns.map((column) => column.name));
-        const sums = (of: string): string =>
-          `select count(*)::bigint as rows, coalesce(sum(hashtextextended(r::text, 0)::numeric), 0)::text as sum from (select ${list} from ${of}) as r`;
-        const is = (await client.query(sums(inSchema(schema, name)))).rows[0];
-        const expected = (await client.query(sums('lotlake_rows'))).rows[0];
-        verified.push({
-          ...{ name, snapshot, rows: Number(is.rows), expected: Number(expected.rows) },
-          isSame: is.rows === expected.rows && is.sum === expected.sum,
-        });
+        }
       }
       return verified;
     }),
   );
 }
 
-type Side = ReturnType<typeof readSide>;
+/** Names of the tables of the settings, by the snapshot that they have. Throws SYNC_FAILED for one that was never synced. */
+async function syncedTables(
+  client: Client,
+  { schema, tables }: SyncSettings,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const state = inSchema(schema, 'lotlake_sync');
+  const { rows: found } = await client.query('select to_regclass($1) is not null as is_there', [state]);
+  const { rows } =
+    found[0]?.is_there === true
+      ? await client.query<{ readonly table_name: string; readonly snapshot: string }>(
+          `select table_name, snapshot from ${state}`,
+        )
+      : { rows: [] };
+  const names = new Map<string, Set<string>>();
+  for (const name of Object.keys(tables)) {
+    const known = rows.find((row) => row.table_name === name);
+    if (known === undefined)
+      throw new LotlakeError('SYNC_FAILED', `${inSchema(schema, name)} was never synced`, {
+        outcome: 'usage',
+        hint: 'run lotlake sync first',
+      });
+    names.set(known.snapshot, (names.get(known.snapshot) ?? new Set()).add(name));
+  }
+  return names;
+}
 
-/** A snapshot that tables of the database have, and how they are to be. */
-function readSide(config: Config, settings: SyncSettings, snapshot: string) {
-  const folder = findSnapshot(layoutOf(config.output), snapshot);
-  const manifest = readManifest(folder);
-  return { folder, manifest, targets: targetsOf(manifest, settings) };
+/** Number of the rows of a table and the sum of their hashes; null if it, or a column, is not there. */
+async function sumsOf(
+  client: Client,
+  table: string,
+  columns: readonly string[],
+): Promise<{ readonly rows: string; readonly sum: string } | null> {
+  const { rows: there } = await client.query<{ readonly n: number }>(
+    `select count(*)::int as n from pg_attribute
+     where attrelid = to_regclass($1) and attname = any($2) and attnum > 0 and not attisdropped`,
+    [table, columns],
+  );
+  if (there[0]?.n !== columns.length) return null;
+  const { rows } = await client.query(
+    `select count(*)::text as rows, coalesce(sum(hashtextextended(r::text, 0)::numeric), 0)::text as sum
+     from (select ${listOf(columns)} from ${table}) as r`,
+  );
+  return rows[0];
 }

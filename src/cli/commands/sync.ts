@@ -1,6 +1,6 @@
 import { gridOf } from '../../ask/query/table.js';
 import { ConfigError, LotlakeError } from '../../base/config/lotlake-error.js';
-import { count } from '../../base/config/printable.js';
+import { count, orNone } from '../../base/config/printable.js';
 import { unknownName } from '../../base/config/unknown-name.js';
 import { syncDatabase } from '../../beyond/sync/sync.js';
 import { verifyDatabase } from '../../beyond/sync/verify-sync.js';
@@ -42,7 +42,7 @@ export const sync = command({
       gridOf(
         ['table', 'snapshot', '>rows', '>expected', ''],
         tables.map((table) => [
-          ...[table.name, table.snapshot, count(table.rows), count(table.expected)],
+          ...[table.name, table.snapshot, orNone(count)(table.rows), count(table.expected)],
           table.isSame ? 'the same' : 'differs',
         ]),
       ),
@@ -51,7 +51,7 @@ export const sync = command({
     if (differing.length > 0)
       throw new LotlakeError('SYNC_DIFFERS', `${differing.join(', ')} of ${chosen} differ from the lake`, {
         outcome: 'held',
-        hint: 'lotlake sync sends what others changed; if it does not see that, drop the table and sync again',
+        hint: `lotlake sync puts right what others changed; if it does not see that, tell it: update ${settings.schema}.lotlake_sync set touched = true`,
       });
   },
 });
