@@ -12,7 +12,8 @@ import { packageRoot } from '../../src/base/config/package-root.js';
 import { openStore } from '../../src/beyond/mirror/s3.js';
 import { contentOf } from '../mirror/memory-store.js';
 import { temporaryFolder } from '../pipelines/support.js';
-import { describeWith, freePort } from './support/engines.js';
+import { describeWith } from './support/engines.js';
+import { freePort } from './support/free-port.js';
 import { type S3Server, type ServerName, startS3 } from './support/s3.js';
 
 const MiB = 1_048_576;

@@ -206,7 +206,7 @@ describe.skipIf(postgresBin() === undefined)('a database that follows (skipped w
     await synced();
     await expectSame();
     // A change that began before the sync and ends while it waits.
-    const other = new pg.Client({ connectionString: postgres.database, password: postgres.password });
+    const other = new pg.Client({ ...postgres.login, database: 'site' });
     await other.connect();
     await other.query('begin');
     await other.query(
@@ -312,6 +312,10 @@ describe.skipIf(postgresBin() === undefined)('a database that follows (skipped w
     const followed = await start(['run', 'reference'], clock).ended;
     expect(followed.out).toContain('sync: site has it');
     await expectSame();
+    const passwordFile = join(folder.path, 'password');
+    writeFileSync(passwordFile, `${postgres.password}\n`);
+    const byFile = await sync({ PGPASSWORD: undefined }, settings({ passwordFile: 'password' }));
+    expect([byFile.code, byFile.err]).toEqual([0, '']);
     const wrong = await sync({ PGPASSWORD: 'another-secret-word' });
     expect(wrong.code).toBe(4);
     expect(wrong.err).toContain('[SYNC_UNREACHABLE]');

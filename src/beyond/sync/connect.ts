@@ -21,9 +21,11 @@ export async function connect(
 ): Promise<pg.Client> {
   const password = passwordFile === undefined ? env.PGPASSWORD : passwordIn(passwordFile);
   if (password !== undefined) hideKey(password);
+  // pg takes no password beside an address.
+  const address = new URL(database);
+  if (password !== undefined) address.password = encodeURIComponent(password);
   const client = new pg.Client({
-    connectionString: database,
-    ...(password === undefined ? {} : { password }),
+    connectionString: address.href,
     application_name: 'lotlake',
     connectionTimeoutMillis: PATIENCE,
     keepAlive: true,

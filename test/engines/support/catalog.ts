@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../pipelines/support.js';
-import { engine, freePort } from './engines.js';
+import { engine } from './engines.js';
+import { freePort } from './free-port.js';
 import type { S3Server } from './s3.js';
 import { sparkHome } from './spark.js';
 

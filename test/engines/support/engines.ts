@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import { packageRoot } from '../../../src/base/config/package-root.js';
@@ -31,16 +30,4 @@ export function describeWith(parts: readonly Part[], title: string, suites: () =
   if (lacking.length === 0) return void describe(title, suites);
   const reasons = lacking.map((part) => `no ${part}: ${missing[part]}`).join('; ');
   describe.skip(`${title} (${reasons})`, suites);
-}
-
-/** A port of 127.0.0.1 that was free a moment ago. */
-export function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

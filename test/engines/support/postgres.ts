@@ -1,15 +1,26 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { temporaryFolder } from '../../pipelines/support.js';
-import { freePort } from './engines.js';
+import { freePort } from './free-port.js';
 
 /** A running server of Postgres with one empty database. */
 export interface Postgres {
   /** Address of its database, without the password. */
   readonly database: string;
   readonly port: number;
+  /** Where and as whom a test connects by itself. */
+  readonly login: Readonly<pg.ClientConfig>;
   readonly password: string;
   /** Folder of its programs, such as `pg_dump`. */
   readonly bin: string;
@@ -36,15 +47,15 @@ const PASSWORD = 'not-to-be-seen-9';
 export async function startPostgres(): Promise<Postgres> {
   const bin = postgresBin();
   if (bin === undefined) throw new Error('no Postgres');
-  const folder = temporaryFolder();
-  const data = join(folder.path, 'data');
+  const folder = mkdtempSync(join(tmpdir(), 'lotlake-postgres-'));
+  const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
-  const secret = join(folder.path, 'password');
+  const secret = join(folder, 'password');
   writeFileSync(secret, PASSWORD);
   // It refuses to run as root.
   const user = process.getuid?.() === 0 ? userOf('postgres') : {};
   if (user.uid !== undefined) {
-    chmodSync(folder.path, 0o755);
+    chmodSync(folder, 0o755);
     for (const path of [data, secret]) chownSync(path, user.uid, user.gid ?? 0);
   }
   const made = spawnSync(
@@ -69,10 +80,9 @@ export async function startPostgres(): Promise<Postgres> {
     },
   );
   const ended = new Promise((resolve) => server.once('exit', resolve));
-  const clientOf = (database: string): pg.Client =>
-    new pg.Client({ host: '127.0.0.1', port, user: OWNER, password: PASSWORD, database });
+  const login = { host: '127.0.0.1', port, user: OWNER, password: PASSWORD };
   const query: Postgres['query'] = async (sql, values = [], database = 'site') => {
-    const client = clientOf(database);
+    const client = new pg.Client({ ...login, database });
     await client.connect();
     try {
       return (await client.query(sql, [...values])).rows;
@@ -90,12 +100,12 @@ export async function startPostgres(): Promise<Postgres> {
     }
   }
   return {
-    ...{ port, bin, password: PASSWORD, query },
+    ...{ port, bin, login, password: PASSWORD, query },
     database: `postgres://${OWNER}@127.0.0.1:${port}/site`,
     close: async () => {
       server.kill('SIGINT');
       await ended;
-      folder.remove();
+      rmSync(folder, { recursive: true });
     },
   };
 }

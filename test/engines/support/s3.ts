@@ -4,7 +4,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { temporaryFolder } from '../../pipelines/support.js';
-import { engine, freePort } from './engines.js';
+import { engine } from './engines.js';
+import { freePort } from './free-port.js';
 
 /** Servers that speak S3: MinIO, and versitygw over a plain folder. */
 export type ServerName = 'minio' | 'versitygw';
