@@ -19,7 +19,7 @@ import { dictionary } from '../../core/model/dictionary.js';
 import { type ReadQuery, readQuery } from '../../core/model/read-only.js';
 
 /** What an answer may take. An agent reads what it gets, so more rows help nobody. */
-export const LIMITS = {
+const LIMITS = {
   /** Rows of an answer, and those of one that does not say how many it wants. */
   rows: 1000,
   usualRows: 100,

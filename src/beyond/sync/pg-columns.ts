@@ -44,8 +44,7 @@ export function pgType(type: string): string {
 }
 
 /** Whether a value needs quotes in CSV: an empty text is none, and null is an empty field without quotes. */
-export const isText = (type: string): boolean =>
-  ['text', 'jsonb'].includes(pgType(type)) || type.endsWith('[]');
+const isText = (type: string): boolean => ['text', 'jsonb'].includes(pgType(type)) || type.endsWith('[]');
 
 /** Stands for NUL, which no text of Postgres holds. */
 const REPLACED = "'\ufffd'";

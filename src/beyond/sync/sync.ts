@@ -36,7 +36,7 @@ import {
 } from './target.js';
 
 /** How a table came to be as the snapshot has it. */
-export interface SyncedTable {
+interface SyncedTable {
   readonly name: string;
   /**
    * `new`: made and copied whole; `changes`: the rows that changed since the snapshot that the database had; `compared`: every row

@@ -253,4 +253,4 @@ async function describe(
 }
 
 /** A text as SQL of Postgres, whatever `standard_conforming_strings` says. */
-export const quoted = (text: string): string => `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+const quoted = (text: string): string => `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
