@@ -3,20 +3,23 @@ import { ownNamed } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { fillText } from '../../base/config/printable.js';
 import { assertUnbroken } from '../../core/lake/broken-link.js';
+import { hasPartitions, patternOf } from '../../core/lake/files.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
-import { readManifest } from '../../core/lake/manifest.js';
+import { allTables, readManifest } from '../../core/lake/manifest.js';
 import {
   type CatalogTable,
   type Contents,
   columnCells,
+  dictionary,
   markdownTable,
   markdownText,
   readCatalog,
 } from '../../core/model/dictionary.js';
 import type { PlannedTest } from '../../core/model/test-sql.js';
 import { endpointsOf, type Lineage, lineageOf } from '../page/lineage.js';
-import { withDatabase } from '../query/open-lake.js';
+import { snapshotFolder, withDatabase } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole, writingTo } from '../query/places.js';
+import { dbtSources, parquetLocation } from './dbt-sources.js';
 import { describeEmptyLake } from './empty-lake.js';
 
 /** Command that writes docs/ask/tables.md, as the build does. */
@@ -34,6 +37,25 @@ export async function writeMarkdown(config: Config, path: string): Promise<void>
   assertUnbroken(layout);
   const snapshot = currentSnapshot(layout);
   const text = await tablesMarkdown(snapshot === undefined ? undefined : readManifest(snapshot));
+  writingTo(path, () => writeWhole(ownNamed(path), text));
+}
+
+/**
+ * Writes the `sources.yml` of dbt-duckdb over the published snapshot, whichever that is when dbt reads it. Throws as
+ * {@link writeMarkdown} does, and QUERY_NO_SNAPSHOT.
+ */
+export function writeSources(config: Config, path: string): void {
+  assertOutside(path, config.output);
+  assertOurs(path, ['# Sources of dbt-duckdb, made by lotlake.']);
+  const manifest = readManifest(snapshotFolder(config));
+  const current = layoutOf(config.output).current;
+  const tables = dictionary(manifest).flatMap((entry) => {
+    const stored = allTables(manifest)[entry.name];
+    if (stored === undefined) return [];
+    const isPartitioned = hasPartitions(stored.files, stored.partitioned);
+    return [{ ...entry, location: parquetLocation(patternOf(current, entry.name), isPartitioned) }];
+  });
+  const text = dbtSources(manifest, 'The published snapshot of a lake of vehicle auctions.', tables);
   writingTo(path, () => writeWhole(ownNamed(path), text));
 }
 

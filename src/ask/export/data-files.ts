@@ -5,7 +5,7 @@ import { RecordBatchFileWriter } from 'apache-arrow';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { append, makeNewFolder, move, remove, writeNew } from '../../base/config/owned.js';
 import { sumOf } from '../../base/config/printable.js';
-import { literal, rows as rowsOf } from '../../base/duck/session.js';
+import { identifier, literal, row as rowOf, rows as rowsOf } from '../../base/duck/session.js';
 import { checksumOf } from '../../core/lake/disk.js';
 import type { Manifest } from '../../core/lake/manifest.js';
 import { metadataOf } from '../../core/lake/parquet.js';
@@ -31,6 +31,8 @@ export interface ExportedTable extends TablePlan {
   }[];
   readonly rows: number;
   readonly bytes: number;
+  /** Share of the rows in which each column is not null, in their order; null if there are no rows. */
+  readonly filled: readonly (number | null)[];
 }
 
 /** A data file before it gets its final name; the path is absolute. */
@@ -68,7 +70,19 @@ export async function writeTable(
   // DuckDB may leave an empty file behind the last full one.
   remove(beside);
   const [rows, bytes] = [sumOf(files, (file) => file.rows), sumOf(files, (file) => file.bytes)];
-  return { ...plan, files, rows, bytes };
+  return { ...plan, files, rows, bytes, filled: await filledOf(connection, plan, rows) };
+}
+
+/** The share of rows in which each column is not null. */
+async function filledOf(
+  connection: DuckDBConnection,
+  { sql, columns }: TablePlan,
+  rows: number,
+): Promise<readonly (number | null)[]> {
+  if (rows === 0) return columns.map(() => null);
+  const counted = columns.map(({ name }, i) => `count(${identifier(name)}) as "${i}"`);
+  const counts = await rowOf(connection, `select ${counted.join(', ')} from (${sql})`);
+  return columns.map((_, i) => Number(counts[i]) / rows);
 }
 
 /**

@@ -1,9 +1,10 @@
 import { load } from 'js-yaml';
 import { z } from 'zod';
 import { packageFile, version } from '../../base/config/package-root.js';
-import { count, fillText } from '../../base/config/printable.js';
+import { count, fillText, printable } from '../../base/config/printable.js';
 import type { Manifest } from '../../core/lake/manifest.js';
 import { type ColumnEntry, columnCells, markdownTable, markdownText } from '../../core/model/dictionary.js';
+import { dbtSources } from '../docs/dbt-sources.js';
 import { csvLine } from '../query/csv.js';
 import type { ExportedTable } from './data-files.js';
 import { type ExportRequest, exportFormats } from './request.js';
@@ -34,6 +35,7 @@ const format = z.strictObject({
 const about = z
   .strictObject({
     page: z.string(),
+    llms: z.string(),
     open: z.strictObject({ duckdb: z.string(), file: z.string(), files: z.string() }),
     formats: z.record(z.enum(exportFormats), format),
   })
@@ -45,7 +47,34 @@ export const pagesOf = (facts: ExportFacts): Readonly<Record<string, string>> =>
   'datapackage.json': `${JSON.stringify(descriptor(facts), null, 2)}\n`,
   'dictionary.csv': dictionaryCsv(facts),
   'dictionary.md': ['# Dictionary', ...facts.tables.map(dictionarySection)].join('\n\n').concat('\n'),
+  'llms.txt': fillText(about.llms, {
+    tables: facts.tables.map(listed).join('\n'),
+    snapshot: facts.manifest.snapshot_id,
+    published: facts.manifest.created_at,
+  }),
+  ...(facts.request.format === 'parquet' ? { 'sources.yml': sourcesOf(facts) } : {}),
 });
+
+/** A table in the list of an export for agents. */
+const listed = ({ name, description, rows }: ExportedTable): string =>
+  `- ${name}: ${printable(description)} (${count(rows)} rows)`;
+
+/** Sources of dbt-duckdb, which runs in the folder of the export. */
+const sourcesOf = ({ manifest, tables }: ExportFacts): string =>
+  dbtSources(
+    manifest,
+    `An export of snapshot ${manifest.snapshot_id}. Paths are those from the folder in which dbt runs.`,
+    tables.map((table) => {
+      const [first = '', ...others] = table.files.map(({ path }) => path);
+      return { ...table, location: others.length === 0 ? first : first.replace(/-0001\./, '-*.') };
+    }),
+  );
+
+/** When each list of the service was last read whole. */
+const readAt = ({ last_pass_at: at }: Manifest): string =>
+  Object.entries(at)
+    .map(([stream, time]) => `${stream} ${time}`)
+    .join(', ') || 'none of it is known';
 
 /** The page that a reader of an export opens first. */
 function readme({ request, manifest, createdAt, tables }: ExportFacts): string {
@@ -63,6 +92,7 @@ function readme({ request, manifest, createdAt, tables }: ExportFacts): string {
     filters: filters(request),
     opening: opening(request.format, tables).join('\n\n'),
     notes: request.profile === 'compat' ? compat : notes,
+    read: readAt(manifest),
   });
 }
 
@@ -137,7 +167,7 @@ function resource(format: ExportRequest['format'], table: ExportedTable): object
     rows,
     parts,
     schema: {
-      fields: columns.map(field),
+      fields: columns.map((column, i) => ({ ...field(column), filled: table.filled[i] ?? undefined })),
       ...(key.length === 0 ? {} : { primaryKey: key }),
       missingValues: [''],
     },
@@ -162,12 +192,16 @@ const field = ({ name, type, description, unit }: ColumnEntry): object => ({
   unit,
 });
 
-const HEAD = ['table', 'column', 'type', 'unit', 'description', 'source'];
+const HEAD = ['table', 'column', 'type', 'unit', 'description', 'source', 'filled'];
+
+/** The cells of a column, and the share of rows in which it is not null. */
+const cellsOf = ({ columns, filled }: ExportedTable): string[][] =>
+  columns.map((column, i) => [...columnCells(column), filled[i]?.toFixed(4) ?? '']);
 
 /** The dictionary of an export as CSV, one line a column. */
 function dictionaryCsv({ request, tables }: ExportFacts): string {
-  const lines = tables.flatMap(({ name, columns }) =>
-    columns.map((column) => [name, ...columnCells(column)].map((cell) => (cell === '' ? null : cell))),
+  const lines = tables.flatMap((table) =>
+    cellsOf(table).map((cells) => [table.name, ...cells].map((cell) => (cell === '' ? null : cell))),
   );
   const texts = HEAD.map((name) => ({ name, type: 'VARCHAR' }));
   const written = [HEAD, ...lines].map((line) => csvLine(line, texts));
@@ -181,9 +215,10 @@ const computedFrom = (reads: readonly string[]): string =>
     : ` Computed from ${reads.join(', ')}, which lotlake describes in docs/ask/tables.md.`;
 
 /** The dictionary of a table as a section in Markdown. */
-function dictionarySection({ name, description, grain, key, columns, reads = [] }: ExportedTable): string {
-  const lines = columns.map((column) => {
-    const [first, ...rest] = columnCells(column);
+function dictionarySection(table: ExportedTable): string {
+  const { name, description, grain, key, reads = [] } = table;
+  const lines = cellsOf(table).map((cells) => {
+    const [first, ...rest] = cells;
     return [`\`${first}\``, ...rest.map(markdownText)];
   });
   return [

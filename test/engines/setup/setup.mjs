@@ -23,6 +23,9 @@ const CLIENTS = {
   pip: ['mcp==2.3.0'],
 };
 
+/** dbt over DuckDB. */
+const DBT = ['dbt-core==1.11.16', 'dbt-duckdb==1.10.1'];
+
 const JAVA = { command: 'java', args: ['-version'], is: 'Java 17 or newer' };
 
 /** Each part: what the machine must have, what defines it, and how it is made in its folder. */
@@ -61,6 +64,16 @@ const PARTS = [
       run('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...CLIENTS.npm]);
       run('python3', ['-m', 'venv', join(folder, 'python')]);
       run(join(folder, 'python', 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...CLIENTS.pip]);
+    },
+  },
+  {
+    name: 'dbt',
+    about: 'dbt over DuckDB, about 200 MB',
+    needs: [{ command: 'python3', args: ['-m', 'venv', '--help'], is: 'Python 3.10 or newer with venv' }],
+    definition: JSON.stringify(DBT),
+    make(folder) {
+      run('python3', ['-m', 'venv', folder]);
+      run(join(folder, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...DBT]);
     },
   },
   ...['spark', 'catalog'].map((name) => ({

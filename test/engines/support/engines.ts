@@ -7,7 +7,7 @@ const folder = join(packageRoot, '.engines');
 const NOT_MADE = 'run npm run test:engines, which makes it';
 
 /** A part of the environment that test/engines/setup creates. */
-type Part = 'python' | 'servers' | 'agents' | 'spark-jars' | 'catalog-jars';
+type Part = 'python' | 'servers' | 'agents' | 'dbt' | 'spark-jars' | 'catalog-jars';
 
 /** Path of a part, or of a file in it. */
 export const engine = (part: Part, ...path: readonly string[]): string => join(folder, part, ...path);
