@@ -20,10 +20,11 @@ describeWith(['dbt'], 'dbt', () => {
     folder.remove();
   });
 
+  const fileOf = (name: string): string => join(folder.path, `${name}.parquet`);
   /** A project with one model over a source, and what dbt says when it builds it, with all tests of the sources. */
   const built = (name: string, sources: string, cwd: string): string => {
-    const project = folder.open(name);
-    mkdirSync(join(project, 'models'));
+    const project = join(folder.path, name);
+    mkdirSync(join(project, 'models'), { recursive: true });
     copyFileSync(sources, join(project, 'models', 'sources.yml'));
     writeFileSync(join(project, 'dbt_project.yml'), "name: lake\nversion: '1.0'\nprofile: lake\n");
     writeFileSync(
@@ -32,7 +33,7 @@ describeWith(['dbt'], 'dbt', () => {
     );
     writeFileSync(
       join(project, 'models', 'lots_by_source.sql'),
-      "{{ config(materialized='table') }} select domain_id, count(*) as lots from {{ source('lotlake', 'lots') }} group by all",
+      `{{ config(materialized='external', location='${fileOf(name)}') }} select domain_id, count(*) as lots from {{ source('lotlake', 'lots') }} group by all`,
     );
     const args = ['--no-use-colors', 'build', '--project-dir', project, '--profiles-dir', project];
     const { status, stdout } = spawnSync(engine('dbt', 'bin', 'dbt'), args, { cwd, encoding: 'utf8' });
@@ -41,13 +42,9 @@ describeWith(['dbt'], 'dbt', () => {
   };
   /** The rows of the model. */
   const rowsOf = async (name: string) => {
-    const instance = await DuckDBInstance.create(join(folder.path, name, 'lake.duckdb'), {
-      access_mode: 'READ_ONLY',
-    });
+    const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
-    const read = await connection.runAndReadAll(
-      'select domain_id, lots from lots_by_source order by domain_id',
-    );
+    const read = await connection.runAndReadAll(`from '${fileOf(name)}' order by domain_id`);
     const rows = read.getRowObjectsJson();
     connection.closeSync();
     instance.closeSync();

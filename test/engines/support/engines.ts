@@ -18,6 +18,7 @@ const missing: Partial<Record<Part, string>> = existsSync(join(folder, 'missing.
       python: NOT_MADE,
       servers: NOT_MADE,
       agents: NOT_MADE,
+      dbt: NOT_MADE,
       'spark-jars': NOT_MADE,
       'catalog-jars': NOT_MADE,
     };
