@@ -37,6 +37,7 @@ const newest = (current: string): string =>
 const OPENING: Partial<Readonly<Record<Usage, readonly string[]>>> = {
   'query [sql]': ['query', 'select 1 from lots'],
   'export <tables..>': ['export', 'lots', '--to', 'exported'],
+  'changes [tables..]': ['changes', 'lots'],
   report: ['report', '--to', 'report.html'],
   'lookup <kind> <id> [domain]': ['lookup', 'car', '1', '--lake'],
   'value [id]': ['value', '1'],
@@ -54,6 +55,8 @@ const OPENING: Partial<Readonly<Record<Usage, readonly string[]>>> = {
   verify: ['verify'],
   vacuum: ['vacuum'],
   backup: ['backup', '--to', 'backup'],
+  'sync [name]': ['sync'],
+  mcp: ['mcp'],
   'push [to]': ['push', 's3://bucket/lake'],
 };
 

@@ -1,3 +1,4 @@
+import { snapshotFolder } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
 import { ConfigError, LotlakeError } from '../../base/config/lotlake-error.js';
 import { count, orNone } from '../../base/config/printable.js';
@@ -18,6 +19,8 @@ export const sync = command({
     },
   },
   async run({ name, verify, config, print }, { env, signal }) {
+    // Throws before a database is asked.
+    snapshotFolder(config);
     const names = Object.keys(config.sync);
     const [only, ...others] = names;
     if (only === undefined)
