@@ -1,5 +1,5 @@
 /**
- * Points at which a run can be killed, in the order in which a nightly job, a vacuum, a backup and a mirror reach them.
+ * Points at which a run can be killed, in the order in which a nightly job, a vacuum, a backup, a mirror and a sync reach them.
  */
 export const killPoints = [
   'job.locked',
@@ -54,6 +54,16 @@ export const killPoints = [
   'mirror.vacuum-switched',
   'mirror.objects-removed',
   'mirror.vacuumed',
+  'sync.begun',
+  'sync.rows-begun',
+  'sync.rows-written',
+  'sync.rows-sent',
+  'sync.removed',
+  'sync.applied',
+  'sync.made',
+  'sync.table-done',
+  'sync.before-commit',
+  'sync.committed',
 ] as const;
 
 /** Name of a point at which a run can be killed. */

@@ -252,7 +252,7 @@ async function syncTable(
      on conflict (table_name) do update set snapshot = excluded.snapshot, definition = excluded.definition, touched = false, synced_at = excluded.synced_at`,
     [name, source.manifest.snapshot_id, definitionOf(target)],
   );
-  killPoint(`sync.${done.how}`);
+  killPoint('sync.table-done');
   return done;
 }
 
@@ -400,7 +400,7 @@ const present = ({ mark, deletesGone }: Target): string =>
 export async function beginRows(client: Client, target: Target, before = ''): Promise<void> {
   await client.query('drop table if exists lotlake_rows');
   await client.query(`create temporary table lotlake_rows (${before}${columnsOf(target)}) on commit drop`);
-  killPoint(`sync.${target.name}-begun`);
+  killPoint('sync.rows-begun');
 }
 
 /** Condition that two rows have the same key. One that may be null is compared as text first, for which Postgres has a hash. */
