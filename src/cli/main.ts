@@ -13,6 +13,7 @@ const AFTER_INTERRUPT: Readonly<Record<string, string>> = {
   backup: 'the lake is as it was and nothing is left of the copy; run the same command again',
   push: 'the mirror keeps its snapshot; run the same command again to go on with what was sent',
   pull: 'the lake is as it was; run the same command again to go on with what was fetched',
+  sync: 'the database is as it was, or has the snapshot; run the same command again',
   vacuum: 'the lake is whole; run the same command again to remove the rest',
 };
 

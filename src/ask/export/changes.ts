@@ -141,7 +141,7 @@ async function chosen(connection: DuckDBConnection, config: Config, given: strin
 }
 
 /** The error for a view where a file is needed. */
-export const isView = (name: string): LotlakeError =>
+export const viewError = (name: string): LotlakeError =>
   new LotlakeError('QUERY_NO_TABLE', `${name} is computed when it is asked, and no snapshot keeps it`, {
     outcome: 'usage',
     hint: 'name it in the setting asFiles, so that each run writes it as a file',
@@ -159,7 +159,7 @@ function tablesOf(
   if (given === undefined || given.length === 0) return known.filter(hasKey);
   const names = [...new Set(given.map((name) => name.toLowerCase()))];
   for (const name of names) {
-    if (name in until.views) throw isView(name);
+    if (name in until.views) throw viewError(name);
     if (!known.includes(name))
       throw unknownName(
         'QUERY_NO_TABLE',

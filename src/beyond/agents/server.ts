@@ -77,17 +77,19 @@ export function lakeServer(given: Config, signal: AbortSignal): McpServer {
     server.registerTool<z.ZodObject, z.ZodObject>(
       name,
       { title, description, inputSchema, annotations: READING },
-      async (asked, { mcpReq }) => {
-        const late = AbortSignal.timeout(LIMITS.time);
-        const ended = AbortSignal.any([signal, mcpReq.signal, late]);
-        try {
-          const text = JSON.stringify(await turn(() => answer(asked as z.output<S>, ended)));
-          if (text.length > LIMITS.characters) throw tooLong(text.length);
-          return { content: [{ type: 'text', text }] };
-        } catch (error) {
-          return { content: [{ type: 'text', text: explained(error, late.aborted) }], isError: true };
-        }
-      },
+      (asked, { mcpReq }) =>
+        turn(async () => {
+          const late = AbortSignal.timeout(LIMITS.time);
+          const ended = AbortSignal.any([signal, mcpReq.signal, late]);
+          try {
+            const text = JSON.stringify(await answer(asked as z.output<S>, ended));
+            if (text.length > LIMITS.characters) throw tooLong(text.length);
+            return { content: [{ type: 'text' as const, text }] };
+          } catch (error) {
+            const text = explained(error, late.aborted);
+            return { content: [{ type: 'text' as const, text }], isError: true };
+          }
+        }),
     );
   };
   const entries = () => dictionary(readManifest(snapshotFolder(config)));

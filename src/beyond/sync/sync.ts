@@ -1,25 +1,16 @@
-import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Client } from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
-import { CHANGE, type Changes, findChanges, type TableChanges } from '../../ask/export/changes.js';
+import { CHANGE, type Changes, type TableChanges } from '../../ask/export/changes.js';
 import { snapshotFolder, withDatabase } from '../../ask/query/open-lake.js';
 import type { Config } from '../../base/config/config.js';
 import { killPoint } from '../../base/config/kill-point.js';
 import { codeOf, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
-import { remove } from '../../base/config/owned.js';
-import { identifier, literal } from '../../base/duck/session.js';
-import { filesRelation } from '../../core/lake/files.js';
-import { diskFullError, outOfMemoryError } from '../../core/lake/lake-error.js';
-import { allTables, type LakeFile, type Manifest, readManifest } from '../../core/lake/manifest.js';
+import { identifier } from '../../base/duck/session.js';
+import { allTables, readManifest } from '../../core/lake/manifest.js';
 import { assertPresent } from '../../core/lake/presence.js';
-import type { Column } from '../../core/lake/schema.js';
-import { connect, placeOf } from './connect.js';
-import { asCsv, copyOptions, pgType } from './pg-columns.js';
+import { placeOf } from './connect.js';
+import { changesFor, type Plan, planOf } from './plan.js';
+import { beginRows, present, type Source, sendAll, sendRows } from './send.js';
 import {
-  columnsOf,
   completeTable,
   createTable,
   definitionOf,
@@ -30,10 +21,10 @@ import {
   type SyncSettings,
   switchTable,
   type Target,
-  TRIGGER,
   targetsOf,
   widenKey,
 } from './target.js';
+import { inSync, prepare } from './transaction.js';
 
 /** How a table came to be as the snapshot has it. */
 interface SyncedTable {
@@ -57,22 +48,6 @@ export interface Synced {
   readonly schema: string;
   readonly snapshot: string;
   readonly tables: readonly SyncedTable[];
-}
-
-/** A snapshot of the lake, and the scratch folder for what is sent. */
-interface Source {
-  readonly connection: DuckDBConnection;
-  readonly config: Config;
-  readonly folder: string;
-  readonly manifest: Manifest;
-  readonly temp: string;
-}
-
-/** What the database says of a table that an earlier sync made. */
-interface Known {
-  readonly snapshot: string;
-  readonly definition: string;
-  readonly touched: boolean;
 }
 
 /**
@@ -107,124 +82,6 @@ export async function syncDatabase(
       return { name, place: placeOf(database), schema, snapshot: manifest.snapshot_id, tables };
     }),
   );
-}
-
-/** How long a sync waits for others who write to a table. */
-const PATIENCE = '5min';
-
-/** Runs work in one transaction on the schema of a sync, which one process at a time changes. */
-export async function inSync<T>(
-  { database, passwordFile, schema }: SyncSettings,
-  {
-    env,
-    signal,
-    memory,
-  }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal; readonly memory: string },
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const client = await connect(database, passwordFile, env);
-  const leave = (): void => {
-    client.end().catch(() => undefined);
-  };
-  signal.addEventListener('abort', leave, { once: true });
-  let isCommitting = false;
-  try {
-    signal.throwIfAborted();
-    await client.query('begin');
-    await client.query(
-      `set local lotlake.sync = 'on'; set local client_encoding = 'UTF8'; set local datestyle = 'ISO';
-       set local idle_in_transaction_session_timeout = 0; set local lock_timeout = '${PATIENCE}'`,
-    );
-    await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`lotlake sync ${schema}`]);
-    killPoint('sync.begun');
-    const result = await work(client);
-    killPoint('sync.before-commit');
-    isCommitting = true;
-    await client.query('commit');
-    killPoint('sync.committed');
-    return result;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof LotlakeError) throw error;
-    throw (
-      diskFullError(error) ??
-      outOfMemoryError(error, memory) ??
-      new LotlakeError('SYNC_FAILED', `${placeOf(database)}: ${messageOf(error)}`, {
-        cause: error,
-        retryable: true,
-        hint: `the database ${isCommitting ? 'has the snapshot, or is as it was before' : 'is as it was before'}; run lotlake sync again`,
-      })
-    );
-  } finally {
-    signal.removeEventListener('abort', leave);
-    // Ends the transaction if it is still open.
-    await client.end().catch(() => undefined);
-  }
-}
-
-/** Makes the schema with the table that says which snapshot each table has, and what notes changes by others. */
-async function prepare(client: Client, schema: string): Promise<void> {
-  const state = inSchema(schema, 'lotlake_sync');
-  const { rows } = await client.query('select to_regclass($1) is not null as is_there', [state]);
-  if (rows[0].is_there) return;
-  // To make one that is there takes rights on the whole database.
-  const found = await client.query('select to_regnamespace($1) is not null as is_there', [
-    identifier(schema),
-  ]);
-  if (found.rows[0].is_there !== true) await client.query(`create schema ${identifier(schema)}`);
-  await client.query(
-    `create table ${state} (
-       table_name text primary key, snapshot text not null, definition text not null,
-       touched boolean not null default false, synced_at timestamptz not null)`,
-  );
-  await client.query(
-    `comment on table ${state} is 'The snapshot of the lake that each table has. touched: others than lotlake sync changed it since, and the next sync compares every row.'`,
-  );
-  // The owner's rights, since whoever changes a table may not write here.
-  await client.query(
-    `create or replace function ${inSchema(schema, TRIGGER)}() returns trigger language plpgsql security definer set search_path = pg_catalog as $$
-     begin
-       if current_setting('lotlake.sync', true) is distinct from 'on' then
-         update ${state} set touched = true where table_name = tg_argv[0] and not touched;
-       end if;
-       return null;
-     end $$`,
-  );
-}
-
-/** How a table is brought to the snapshot: `since`, the one that it has, if its changes are enough, or else why they are not. */
-interface Plan {
-  readonly target: Target;
-  readonly since: string | undefined;
-  readonly isAnew: boolean;
-  readonly because: string | null;
-}
-
-async function planOf(client: Client, { schema }: SyncSettings, target: Target): Promise<Plan> {
-  const known = await knownTable(client, schema, target.name);
-  const whole = await whyWhole(client, schema, target, known?.definition);
-  if (known === undefined) return { target, since: undefined, isAnew: true, because: null };
-  if (whole !== undefined) return { target, since: undefined, isAnew: true, because: whole };
-  const because = known.touched ? 'others changed rows of it' : null;
-  return { target, since: known.touched ? undefined : known.snapshot, isAnew: false, because };
-}
-
-/** The changes since each snapshot that some tables have, by its id; none for one that the lake no longer keeps. */
-async function changesFor(
-  { connection, config, manifest }: Source,
-  plans: readonly Plan[],
-): Promise<ReadonlyMap<string, Changes>> {
-  const found = new Map<string, Changes>();
-  const until = manifest.snapshot_id;
-  for (const since of new Set(plans.flatMap((plan) => plan.since ?? []))) {
-    const tables = plans.filter((plan) => plan.since === since).map(({ target }) => target.name);
-    try {
-      found.set(since, await findChanges(connection, config, { tables, since, until }));
-    } catch (error) {
-      if (!(error instanceof LotlakeError && error.code === 'LAKE_NO_SNAPSHOT')) throw error;
-    }
-  }
-  return found;
 }
 
 async function syncTable(
@@ -293,63 +150,6 @@ async function putInPlace(
 /** Postgres' code for something that others depend on. */
 const DEPENDED_ON = '2BP01';
 
-/**
- * What the database says of a table, which nobody else changes from now on until the end of the transaction. Throws SYNC_FAILED for a
- * table of that name that no sync made.
- */
-async function knownTable(client: Client, schema: string, name: string): Promise<Known | undefined> {
-  const table = inSchema(schema, name);
-  const { rows: found } = await client.query<{ readonly is_ours: boolean }>(
-    `select exists (select 1 from pg_trigger where tgrelid = c.oid and tgname = $2) as is_ours
-     from pg_class c where c.oid = to_regclass($1)`,
-    [table, TRIGGER],
-  );
-  if (found[0]?.is_ours === false)
-    throw new LotlakeError('SYNC_FAILED', `${table} is there, and no sync made it`, {
-      outcome: 'usage',
-      hint: 'nothing was changed; name a schema of its own in the setting sync, or drop that table',
-    });
-  // A change that is under way ends first, and is seen.
-  if (found.length > 0) await client.query(`lock table ${table} in share row exclusive mode`);
-  const { rows } = await client.query<Known>(
-    `select snapshot, definition, touched from ${inSchema(schema, 'lotlake_sync')} where table_name = $1`,
-    [name],
-  );
-  return rows[0];
-}
-
-/** Why a table has to be made anew; undefined if it can follow as it is. */
-async function whyWhole(
-  client: Client,
-  schema: string,
-  target: Target,
-  definition: string | undefined,
-): Promise<string | undefined> {
-  const { columns } = target;
-  const wants = columns.map(({ name, type }) => `${name} ${pgType(type)}`);
-  if (definition !== undefined && definition !== definitionOf(target)) {
-    const before: { readonly columns?: readonly (readonly [string, string])[] } = JSON.parse(definition);
-    const was = (before.columns ?? []).map((column) => column.join(' '));
-    const other = [
-      ...was.filter((each) => !wants.includes(each)),
-      ...wants.filter((each) => !was.includes(each)),
-    ];
-    return `it is to have another form: ${other.join(', ') || 'another key, order, or treatment of rows that left'}`;
-  }
-  const { rows } = await client.query<{ readonly is: string | null }>(
-    `select string_agg(attname || ' ' || format_type(atttypid, null), ', ' order by attnum) as is
-     from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
-    [inSchema(schema, target.name)],
-  );
-  const { rows: expected } = await client.query<{ readonly is: string }>(
-    `select string_agg(name || ' ' || format_type(to_regtype(type), null), ', ' order by place) as is
-     from unnest($1::text[], $2::text[]) with ordinality as t(name, type, place)`,
-    [columns.map(({ name }) => name), columns.map(({ type }) => pgType(type).replace(/\(.*?\)/, ''))],
-  );
-  if (rows[0]?.is === null) return 'it was not there';
-  return rows[0]?.is === expected[0]?.is ? undefined : 'somebody changed its columns';
-}
-
 /** Sends the rows that changed, of which there may be none. */
 async function sendChanges(
   client: Client,
@@ -392,17 +192,6 @@ async function compareAll(
   return { name: target.name, how: 'compared', because, sent };
 }
 
-/** Condition that a row is not deleted for having left. */
-const present = ({ mark, deletesGone }: Target): string =>
-  deletesGone ? ` and coalesce(${identifier(mark ?? '')}::text, 'false') = 'false'` : '';
-
-/** Makes the temporary table for rows that are sent. */
-export async function beginRows(client: Client, target: Target, before = ''): Promise<void> {
-  await client.query('drop table if exists lotlake_rows');
-  await client.query(`create temporary table lotlake_rows (${before}${columnsOf(target)}) on commit drop`);
-  killPoint('sync.rows-begun');
-}
-
 /** Condition that two rows have the same key. One that may be null is compared as text first, for which Postgres has a hash. */
 const sameKeys = (key: readonly string[], isPrimary: boolean): string =>
   key
@@ -442,57 +231,4 @@ async function applyRows(
     `insert into ${table} as t (${list}) select ${list} from lotlake_rows where ${stays} on conflict (${listOf(key)}) do ${change}`,
   );
   killPoint('sync.applied');
-}
-
-/** Bytes of Parquet that are sent at once; as CSV they take some ten times as much of the scratch folder. */
-const BYTES_AT_ONCE = 64e6;
-
-/** Sends every row of a table of the snapshot. Returns how many. */
-export async function sendAll(client: Client, source: Source, target: Target, into: string): Promise<number> {
-  const { folder, manifest } = source;
-  const table = allTables(manifest)[target.name];
-  if (table === undefined) throw new TypeError(`no table ${target.name}`);
-  let sent = 0;
-  for (const files of inParts(table.files)) {
-    const relation = filesRelation(folder, files, table.partitioned);
-    const where = target.deletesGone ? ` where true${present(target)}` : '';
-    sent += await sendRows(client, source, target.columns, `(select * from ${relation}${where})`, into);
-  }
-  return sent;
-}
-
-function inParts(files: readonly LakeFile[]): readonly (readonly LakeFile[])[] {
-  const parts: LakeFile[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const file of files) {
-    if (bytes + file.bytes > BYTES_AT_ONCE) {
-      parts.push([]);
-      bytes = 0;
-    }
-    parts.at(-1)?.push(file);
-    bytes += file.bytes;
-  }
-  return parts;
-}
-
-/** Sends the rows of a relation by COPY. Returns how many. */
-async function sendRows(
-  client: Client,
-  { connection, temp }: Source,
-  columns: readonly Column[],
-  relation: string,
-  into: string,
-): Promise<number> {
-  const path = join(temp, 'rows.csv');
-  try {
-    await connection.run(`copy (${asCsv(columns, relation)}) to ${literal(path)} (${copyOptions(columns)})`);
-    killPoint('sync.rows-written');
-    const list = listOf(columns.map(({ name }) => name));
-    const stream = client.query(copyFrom(`copy ${into} (${list}) from stdin (format csv)`));
-    await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), stream);
-    killPoint('sync.rows-sent');
-    return stream.rowCount;
-  } finally {
-    remove(path);
-  }
 }

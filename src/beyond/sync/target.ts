@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Client } from 'pg';
-import { isView } from '../../ask/export/changes.js';
+import { viewError } from '../../ask/export/changes.js';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { unknownName } from '../../base/config/unknown-name.js';
@@ -99,7 +99,7 @@ export function targetsOf(manifest: Manifest, { tables, gone }: SyncSettings): T
 }
 
 function absent(name: string, manifest: Manifest): LotlakeError {
-  if (name in manifest.views) return isView(name);
+  if (name in manifest.views) return viewError(name);
   const known = Object.keys(allTables(manifest)).map((each) => ({ name: each }));
   return unknownName('QUERY_NO_TABLE', 'sync: there is no table', name, known, 'lotlake tables');
 }

@@ -5,8 +5,9 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { readManifest } from '../../core/lake/manifest.js';
 import { findSnapshot } from '../../core/lake/snapshots.js';
-import { beginRows, inSync, sendAll } from './sync.js';
+import { beginRows, sendAll } from './send.js';
 import { inSchema, listOf, type SyncSettings, targetsOf } from './target.js';
+import { inSync } from './transaction.js';
 
 /** A table of the database beside that of the snapshot which it has. */
 export interface VerifiedTable {
