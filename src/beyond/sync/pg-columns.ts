@@ -1,7 +1,7 @@
 import { identifier } from '../../base/duck/session.js';
 import type { Column } from '../../core/lake/schema.js';
 
-/** Types of Postgres by DuckDB's types. Integers without a sign get the next larger type. */
+/** Types of Postgres by the types that Parquet files have in DuckDB. Integers without a sign get the next larger type. */
 const TYPES: Readonly<Record<string, string>> = {
   BOOLEAN: 'boolean',
   TINYINT: 'smallint',
@@ -12,8 +12,6 @@ const TYPES: Readonly<Record<string, string>> = {
   UINTEGER: 'bigint',
   BIGINT: 'bigint',
   UBIGINT: 'numeric',
-  HUGEINT: 'numeric',
-  UHUGEINT: 'numeric',
   FLOAT: 'real',
   DOUBLE: 'double precision',
   VARCHAR: 'text',
