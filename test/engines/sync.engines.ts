@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { currentId, layoutOf } from '../../src/core/lake/layout.js';
-import { type Ended, startLotlake } from '../pipelines/lake-process.js';
+import { runLotlake } from '../cli/support.js';
+import { type Ended, interruptAt, startLotlake } from '../pipelines/lake-process.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { type Postgres, postgresBin, startPostgres } from './support/postgres.js';
 import { differingRows } from './support/same-database.js';
@@ -247,6 +248,33 @@ describe.skipIf(postgresBin() === undefined)('a database that follows (skipped w
     );
     expect(columns.map(({ name }) => name)).toEqual(['lot_id', 'lot', 'bid', 'archived']);
     await postgres.query('set role reader; select * from lotlake.lots');
+  });
+
+  it('has nothing of a sync that a user interrupts', async () => {
+    await world.night();
+    const before = await snapshots();
+    const started = start(['sync', 'site'], { LOTLAKE_PAUSE_AT: 'sync.rows-sent' });
+    const { code, err } = await interruptAt(started, 'sync.rows-sent', 'SIGINT');
+    expect([code, err]).toEqual([130, expect.stringContaining('interrupted: the database is as it was')]);
+    expect(await snapshots()).toEqual(before);
+    await synced();
+    await expectSame();
+  });
+
+  it('has every table and mart of a lake, copied and changed', async () => {
+    const tables = JSON.parse(runLotlake(world.output, 'tables', '--json').out)
+      .filter(
+        ({ rows, key }: { rows: number | null; key: readonly string[] }) => rows !== null && key.length > 0,
+      )
+      .map(({ name }: { name: string }) => name);
+    expect(tables.length).toBeGreaterThan(80);
+    const given = settings({ schema: 'everything' }, tables);
+    await synced(given);
+    await expectSame(tables, 'everything');
+    await world.night();
+    expect(await synced(given)).not.toContain('every row compared');
+    await expectSame(tables, 'everything');
+    expect((await sync({}, given, '--verify')).code).toBe(0);
   });
 
   it('replaces no table that it did not make', async () => {
