@@ -29,7 +29,7 @@ const GUARDED: readonly string[] = [
   'test/model/pricing/{fit-prices,interval-factors}.test.ts',
   'test/pipelines/{given-estimates,odd-lookups}.test.ts',
   'test/reconcile/nights.test.ts',
-  'test/sync/values.test.ts',
+  'test/sync/*.test.ts',
 ];
 
 /** Run with `npm run test:soak`. */

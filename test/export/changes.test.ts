@@ -1,8 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageRoot } from '../../src/base/config/package-root.js';
 import { type Change, type LotlakeError, readChanges } from '../../src/index.js';
 import { printedBy } from '../cli/support.js';
+import { bareDuckDb } from '../pipelines/support.js';
 import type { HandMade } from '../query/support.js';
 import { applied, twoNights } from './changed-lake.js';
 
@@ -191,6 +193,38 @@ describe('the changes between two snapshots', () => {
       await told(...args, '--to', at(`feed-${i}`));
       expect(await applied(snapshots, at(`feed-${i}`))).toEqual({});
     }
+  });
+
+  it('give the later snapshot by the statements of the page', async () => {
+    const made = await twoNights(
+      { lots: ['lot_id'] },
+      [
+        {
+          lots: 'select * from (values (1, 10, false), (2, 10, false), (3, 10, false), (4, 1, false)) v(lot_id, bid, archived)',
+        },
+      ],
+      [
+        {
+          lots: 'select * from (values (1, 11, false), (3, 10, true), (4, 1, false), (5, 7, false)) v(lot_id, bid, archived)',
+        },
+      ],
+    );
+    const feed = join(made.folder, 'feed');
+    await printedBy(made.config.output, 'changes', 'lots', '--since', made.ids[0], '--to', feed);
+    const page = readFileSync(join(packageRoot, 'docs', 'ask', 'changes.md'), 'utf8');
+    const statements =
+      /In DuckDB.*?```\n(.*?)```/s.exec(page)?.[1]?.replaceAll('changes-of-the-night', feed) ?? '';
+    const [before, after] = made.ids.map(
+      (id) => `'${join(made.config.output, 'lake', 'snapshots', id)}/lots/*.parquet'`,
+    );
+    const duck = await bareDuckDb();
+    await duck.query(`create table lots as from ${before}`);
+    for (const statement of statements.split(';').slice(0, -1)) await duck.query(statement);
+    expect(await duck.query('from lots order by lot_id')).toEqual(
+      await duck.query(`from ${after} order by lot_id`),
+    );
+    duck.close();
+    made.remove();
   });
 
   it('are the same rows in each format, in a folder and on stdout', async () => {

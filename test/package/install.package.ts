@@ -40,7 +40,14 @@ const COMPILER = {
 describe('the package', () => {
   it('holds what a user needs, the pages that the build makes, and neither tests, sources nor pictures', () => {
     const paths = packed.files.map(({ path }) => path);
-    const needed = ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/ask/library.md', 'dist/src/index.d.ts'];
+    const needed = [
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+      'llms.txt',
+      'docs/ask/library.md',
+      'dist/src/index.d.ts',
+    ];
     for (const path of [
       ...needed,
       ...['docs/ask/marts.md', 'docs/ask/tables.md', 'docs/change/endpoints.md', 'docs/run/settings.md'],

@@ -122,12 +122,11 @@ describe.skipIf(postgresBin() === undefined)('values in Postgres (skipped withou
     lake = await twoNights({ lots: ['lot_id'] }, [{ lots: night(0) }], [{ lots: night(1) }]);
     postgres = await startPostgres();
     await postgres.query("alter database site set timezone = 'UTC'");
-    const sync = { site: { database: postgres.database, tables: ['lots'] } };
+    const sync = { site: { database: postgres.database, passwordFile: 'password', tables: ['lots'] } };
     writeFileSync(join(lake.config.output, 'lotlake.config.json'), JSON.stringify({ sync }));
-    process.env.PGPASSWORD = postgres.password;
+    writeFileSync(join(lake.config.output, 'password'), postgres.password);
   });
   afterAll(async () => {
-    delete process.env.PGPASSWORD;
     await postgres.close();
     lake.remove();
   });

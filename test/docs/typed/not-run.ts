@@ -5,7 +5,11 @@ const NOT_RUN: readonly (readonly [string, RegExp, string])[] = [
   ['README.md', /lotlake init/, 'needs the real service'],
   ['docs/run/care.md', /pull s3:/, 'needs object storage; test:engines pulls'],
   ['docs/run/care.md', /\/new\/place/, 'names a place of your own; test/cli/moved.test.ts moves a lake'],
-  ['docs/run/sync.md', /sync site|createServer/, 'needs a server of Postgres; test:engines types them'],
+  [
+    'docs/run/sync.md',
+    /sync site|createServer/,
+    'needs a server of Postgres; test/engines and test/sync type them',
+  ],
   ['docs/ask/changes.md', /readChanges/, 'the same as in library.md, which test:package compiles and runs'],
   ['docs/ask/library.md', /openLake/, 'test:package compiles and runs it'],
   ['docs/run/operate.md', /npm install --global/, 'needs root; test:package installs'],
