@@ -27,6 +27,7 @@ const GUARDED: readonly string[] = [
   'test/explore/{access,browser,command,figures,heavy,hostile-texts,publishing,watched}.test.ts',
   'test/model/{data-health,implausible-dates,observed,price-answers,price-doubts,sold-by-day}.test.ts',
   'test/model/pricing/{fit-prices,interval-factors}.test.ts',
+  'test/notify/nights.test.ts',
   'test/pipelines/{given-estimates,odd-lookups}.test.ts',
   'test/reconcile/nights.test.ts',
   'test/sync/*.test.ts',

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Config, readConfig, readSettings } from '../../src/base/config/config.js';
+import { plainText } from '../../src/beyond/notify/formats.js';
 import { metricsText } from '../../src/beyond/notify/metrics.js';
+import { noticeOf } from '../../src/beyond/notify/notice.js';
 import { openObservers } from '../../src/beyond/notify/observers.js';
 import { eventOf, eventTypeOf } from '../../src/beyond/notify/openlineage.js';
-import { noticeOf } from '../../src/beyond/notify/webhook.js';
 import { type RunRecord, writeRun } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { effectsIn, runCommand } from '../cli/support.js';
@@ -138,25 +139,29 @@ describe('a notice', () => {
   function configOf(): Config['notify'] {
     return readConfig({}, { env: {}, cwd: '/' }).notify;
   }
+  const told = (record: RunRecord, alarms: readonly (typeof alarm)[], on: typeof standard) => {
+    const notice = noticeOf({ runs: [record], alarms }, { on });
+    return notice && { text: plainText(notice), facts: notice.facts };
+  };
 
-  it('covers failures, holds, alarms and watched searches by default', () => {
+  it('covers failures, holds, alarms, searches and cars by default', () => {
     const noticed = (['failed', 'held', 'killed', 'usage', 'interrupted', 'locked'] as const).filter(
-      (outcome) => noticeOf(failed(outcome), [], standard) !== undefined,
+      (outcome) => told(failed(outcome), [], standard) !== undefined,
     );
     expect(noticed).toEqual(['failed', 'held', 'killed', 'usage']);
-    expect(noticeOf(published(1), [], standard)).toBeUndefined();
-    expect(noticeOf(published(1), [], ['success'])?.text).toMatch(
+    expect(told(published(1), [], standard)).toBeUndefined();
+    expect(told(published(1), [], ['success'])?.text).toMatch(
       /^lotlake nightly of .* published 20261120T020000Z-000001: 0 /,
     );
-    expect(noticeOf(failed('failed'), [], ['hold'])).toBeUndefined();
+    expect(told(failed('failed'), [], ['hold'])).toBeUndefined();
   });
 
   it('says what happened, and what to do', () => {
-    expect(noticeOf(failed('unavailable'), [], standard)).toMatchObject({
+    expect(told(failed('unavailable'), [], standard)).toMatchObject({
       text: 'lotlake nightly of 2 Nov 2026, 02:00 UTC failed: SERVICE_UNAVAILABLE: it is down\nwait',
-      run: { pipeline: 'nightly', outcome: 'unavailable', exit_code: 4, error: ERROR },
+      facts: { run: { pipeline: 'nightly', outcome: 'unavailable', exit_code: 4, error: ERROR } },
     });
-    expect(noticeOf(published(1), [alarm], standard)?.text).toContain('half of the records were rejected');
+    expect(told(published(1), [alarm], standard)?.text).toContain('half of the records were rejected');
   });
 
   it('hands no text of the feed to a chat as markup', () => {
@@ -168,11 +173,11 @@ describe('a notice', () => {
       '<https://evil.example|Sale>',
       'https://evil.example',
     ];
-    const told = ['[Sale](https://evil.example)', '`rm`', ...texts].map((what) => ({ ...alarm, what }));
-    const { text = '', run } = noticeOf(published(1), told, standard) ?? {};
+    const alarms = ['[Sale](https://evil.example)', '`rm`', ...texts].map((what) => ({ ...alarm, what }));
+    const { text = '', facts } = told(published(1), alarms, standard) ?? {};
     expect(text).not.toMatch(/[<>@`]|:\/\/|\]\(/);
     expect(text).toContain('evil.example|Sale');
-    expect(run?.alarms.map(({ what }) => what)).toEqual(told.map(({ what }) => what));
+    expect(facts).toMatchObject({ run: { alarms } });
   });
 });
 
@@ -238,7 +243,7 @@ describe('observers', () => {
     await expect(runCommand(without.effects, ...status, '--notify')).rejects.toMatchObject({
       code: 'LAKE_STALE',
     });
-    expect(without.err()).toContain('no webhook is set');
+    expect(without.err()).toContain('no channel is set');
     await runCommand(asked.effects, 'doctor', '--offline', '--notify').catch(() => undefined);
     expect(got[1]).toMatchObject({ body: { text: expect.stringMatching(/^lotlake doctor: a test/) } });
     answers = [404];
@@ -306,7 +311,7 @@ describe('observers', () => {
       expect(warnings).toEqual(
         warning === undefined
           ? []
-          : [`the webhook of notify.url was not told: ${warning}; the run goes its way without it`],
+          : [`the webhook of notify.url was not told: ${warning}; the next run tells it`],
       );
     }
   });
@@ -333,7 +338,11 @@ describe('observers', () => {
 it('settings hide their secrets, and errors name what is wrong', () => {
   const env = { LOTLAKE_LINEAGE_KEY: 'hidden-key', LOTLAKE_NOTIFY_URL: 'https://hooks.example/hidden-token' };
   const { config, inForce } = readSettings({}, { env, cwd: folder.path });
-  expect(config.notify).toEqual({ url: env.LOTLAKE_NOTIFY_URL, on: ['failure', 'hold', 'alarm', 'watch'] });
+  expect(config.notify).toEqual({
+    url: env.LOTLAKE_NOTIFY_URL,
+    on: ['failure', 'hold', 'alarm', 'watch', 'car'],
+    channels: {},
+  });
   expect(JSON.stringify(inForce)).not.toContain('hidden');
   const read = (file: object) => () => {
     writeFileSync(join(folder.path, 'lotlake.config.json'), JSON.stringify(file));
@@ -344,7 +353,7 @@ it('settings hide their secrets, and errors name what is wrong', () => {
     [{ notify: 'https://host/hidden' }, /^notify in .* cannot be used; it takes an object/],
     [
       { notify: { on: 'failure,luck' } },
-      /^notify.on in .* it takes some of failure, hold, alarm, watch, success/,
+      /^notify.on in .* it takes some of failure, hold, alarm, watch, car, success/,
     ],
     [{ lineage: { to: 'https://me:hidden@host' } }, /^lineage.to in .* cannot be used: it holds credentials/],
     [{ lineage: { to: 'http://host', key: 'hidden-key' } }, /^lineage.to in .*would travel in the clear/],

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Config } from '../../base/config/config.js';
 import { count, counted, NONE, printable, words } from '../../base/config/printable.js';
 import { type Row, rows } from '../../base/duck/session.js';
 import { enumerations } from '../../core/service/contract/enumerations.js';
@@ -8,6 +9,7 @@ import { type Html, html } from '../page/html.js';
 import { factsOf, section } from '../page/section.js';
 import { readSql } from '../query/ask.js';
 import { doubtsOf } from '../query/doubts.js';
+import { follow, followedCars, meaning } from '../query/followed.js';
 import { FACTORS, type Value, valuesOf } from '../query/valuation.js';
 import { amountsOf, carMap, readingsOf } from './car-charts.js';
 import { type Page, rowsLink } from './page-frame.js';
@@ -22,6 +24,7 @@ const askAbout =
 /** The page of a car; undefined if the lake has none of this id. What takes longer follows its head. */
 export async function carPage(
   { connection }: Shown,
+  config: Config,
   id: number,
   pictures: boolean,
 ): Promise<Page | undefined> {
@@ -44,9 +47,45 @@ export async function carPage(
     first: html`<h1>${title}</h1>
 ${offers.map(offerLine)}
 ${vehicleFacts(vehicle, seen)}
+${followForm(id, meaning(followedCars(config), namesOf(vehicle, lots).vin, namesOf(vehicle, lots).lots).length > 0)}
 ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
     rest: restOf(connection, id, pictures),
   };
+}
+
+/** What a car can be followed by. */
+const namesOf = (vehicle: Row, lots: readonly Row[]) => ({
+  vin: typeof vehicle.vin === 'string' && vehicle.vin.trim() !== '' ? vehicle.vin.trim() : null,
+  lots: lots.map(({ lot, domain_id }) => ({
+    lot: printable(lot).trim(),
+    domain_id: typeof domain_id === 'number' ? domain_id : null,
+  })),
+});
+
+const followForm = (id: number, isFollowed: boolean): Html =>
+  html`<form method="post" action="/car/${id}/follow"><p class="tools"><button>${isFollowed ? 'Follow it no longer' : 'Follow this car'}</button> ${isFollowed && html`<input type="hidden" name="stop" value="1">`}<span class="note">${isFollowed ? 'Its news are in Searches.' : 'Each night then tells a new date, bid, Buy Now price or result.'}</span></p></form>`;
+
+/** Follows a car of the lake, or no longer. Returns whether the lake has it. Throws QUERY_PLACE. */
+export async function followCar(
+  { connection }: Shown,
+  config: Config,
+  id: number,
+  isFollowed: boolean,
+): Promise<boolean> {
+  const about = askAbout(connection, id);
+  const [vehicle] = await about('cli/vehicle');
+  if (vehicle === undefined) return false;
+  const { vin, lots } = namesOf(vehicle, await about('cli/vehicle_lots'));
+  for (const car of isFollowed ? [] : meaning(followedCars(config), vin, lots)) follow(config, car, false);
+  const [lot] = lots;
+  if (isFollowed && vin !== null) follow(config, { vin: vin.toUpperCase() }, true);
+  else if (isFollowed && lot !== undefined)
+    follow(
+      config,
+      { lot: lot.lot.toUpperCase(), ...(lot.domain_id === null ? {} : { domain_id: lot.domain_id }) },
+      true,
+    );
+  return true;
 }
 
 /** The page of a car that only the archive feed and sales name; undefined if nothing does. */

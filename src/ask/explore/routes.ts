@@ -10,7 +10,7 @@ import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { html } from '../page/html.js';
 import { protect } from './access.js';
-import { carPage } from './car-page.js';
+import { carPage, followCar } from './car-page.js';
 import { comparePage } from './compare-page.js';
 import { asMeant, findPage, listOf, placeOf } from './find-page.js';
 import { searchIn } from './lot-filters.js';
@@ -161,7 +161,7 @@ export function appOf(
   app.get('/car/:id{[0-9]{1,15}}', (c) => {
     const pictures = c.req.query('pictures') === '1';
     protect(c, { pictures });
-    return page(c, (shown) => carPage(shown, Number(c.req.param('id')), pictures), {
+    return page(c, (shown) => carPage(shown, config, Number(c.req.param('id')), pictures), {
       missing: 'The lake has no car of this id.',
       isSlow: true,
     });
@@ -233,6 +233,15 @@ export function appOf(
       else await saveSearch(shown, saving, searchIn(Object.fromEntries(new URLSearchParams(search))));
       return c.redirect('/searches', 303);
     });
+  });
+  app.post('/car/:id{[0-9]{1,15}}/follow', async (c) => {
+    const { stop } = await fields(c);
+    const id = Number(c.req.param('id'));
+    return withShown(c, async (shown) =>
+      (await followCar(shown, config, id, stop === undefined))
+        ? c.redirect(`/car/${id}`, 303)
+        : notFound(c, 'The lake has no car of this id.', shown.id),
+    );
   });
   app.post('/sql', async (c) => {
     const { name: given = '', sql = '' } = await fields(c);

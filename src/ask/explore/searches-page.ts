@@ -7,9 +7,11 @@ import { makeFolder, ownNamed, remove, writeNew } from '../../base/config/owned.
 import { count } from '../../base/config/printable.js';
 import { readModels } from '../../core/model/model-files.js';
 import { modellingOf, readOwn } from '../../core/model/own-models.js';
+import { followedList } from '../page/followed-list.js';
 import { type Html, html } from '../page/html.js';
 import { section } from '../page/section.js';
 import { watchedList } from '../page/watched-list.js';
+import { readFollowed } from '../query/followed.js';
 import { readWatched, type Watched } from '../query/watched.js';
 import { asMeant } from './find-page.js';
 import type { QueryColumns } from './jobs.js';
@@ -33,6 +35,7 @@ export async function searchesPage(
   search: Search,
 ): Promise<Page> {
   const watched = await readWatched(config);
+  const cars = await readFollowed(config);
   const meant = asMeant(search, names);
   const hasSearch = Object.keys(meant.filters).length > 0;
   const waiting = savedIn(folders.models).filter((name) => !watched.some((each) => each.name === name));
@@ -40,10 +43,19 @@ export async function searchesPage(
     title: 'Searches',
     place: 'searches',
     first: html`<h1>Watched searches</h1>
-<p>Each night tells what a search finds that it did not find the night before, and what left: here, in the report, in the webhook, and by <code>lotlake watch</code>.</p>
+<p>Each night tells what a search finds that it did not find the night before, and what left: here, in the report, in your channels, and by <code>lotlake watch</code>. The page of a car follows it.</p>
 ${hasSearch && saveForm(meant, folders)}
 ${watched.map(part)}
 ${waiting.length > 0 && section('waiting', 'From the next night on', '', html`<ul>${waiting.map((name) => html`<li>${name}</li>`)}</ul>`)}
+${
+  cars.length > 0 &&
+  section(
+    'cars',
+    'Cars that you follow',
+    'What happened to them since the night before.',
+    followedList(cars, (id) => `/car/${id}`),
+  )
+}
 ${watched.length + waiting.length === 0 && html`<p class="words">Nothing is watched yet. Find lots, then choose “Watch this search”.</p>`}`,
   };
 }

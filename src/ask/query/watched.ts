@@ -37,17 +37,26 @@ const watchedIn = (manifest: Manifest): readonly Model[] =>
   modellingOf(manifest).models.filter(({ isOwn, watch, exists }) => isOwn && watch && exists !== 'view');
 
 /**
- * Compares each watched search, or the one of a name, with the newest earlier snapshot that has it. It reads the last matches,
- * which are the model's own file, and nothing else. Throws QUERY_NO_SNAPSHOT, and QUERY_NOTHING_FOUND for an unknown name.
+ * Compares each watched search, or the one of a name, with a snapshot, by default the newest earlier one that has it. It reads the
+ * last matches, which are the model's own file, and nothing else. Throws QUERY_NO_SNAPSHOT, LAKE_NO_SNAPSHOT for one that is not
+ * kept, and QUERY_NOTHING_FOUND for an unknown name.
  */
 export async function readWatched(
   config: Config,
-  { name, signal }: { readonly name?: string | undefined; readonly signal?: AbortSignal } = {},
+  {
+    name,
+    since,
+    signal,
+  }: {
+    readonly name?: string | undefined;
+    readonly since?: string | undefined;
+    readonly signal?: AbortSignal | undefined;
+  } = {},
 ): Promise<Watched[]> {
   const folder = snapshotFolder(config);
   const manifest = readManifest(folder);
   return withDatabase(config, signal, async ({ session: { connection } }) => {
-    const before = await earlierOf(connection, config, manifest);
+    const before = await earlierOf(connection, config, manifest, since);
     const searches = [...watchedIn(manifest), ...leftOutOf(manifest, before)];
     const known = searches.map((each) => each.name);
     if (name !== undefined && !known.includes(name))
@@ -84,13 +93,18 @@ interface Side {
   readonly manifest: Manifest;
 }
 
-/** Earlier snapshots that were current once, the newest first; none if the user has no models. */
+/** The snapshot to compare with, or earlier ones that were current once, the newest first; none if the user has no models. */
 async function earlierOf(
   connection: DuckDBConnection,
   config: Config,
   { snapshot_id, own }: Manifest,
+  since: string | undefined,
 ): Promise<readonly Side[]> {
   if (own === undefined || own.models.length + own.left_out.length === 0) return [];
+  if (since !== undefined) {
+    const folder = snapshotFolder(config, since);
+    return [{ folder, manifest: readManifest(folder) }];
+  }
   const { kept } = await findPublished(connection, layoutOf(config.output));
   return olderThan(kept, snapshot_id).reverse();
 }

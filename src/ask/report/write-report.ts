@@ -11,12 +11,14 @@ import { layoutOf } from '../../core/lake/layout.js';
 import { allNames, type Manifest } from '../../core/lake/manifest.js';
 import { listSnapshots, olderThan } from '../../core/lake/snapshots.js';
 import { modellingOf } from '../../core/model/own-models.js';
+import { followedList } from '../page/followed-list.js';
 import { day, fill, instant, list, money, percent, source, unique } from '../page/format.js';
 import { fillPage, type Html, html, raw } from '../page/html.js';
 import type { Links } from '../page/numbers-table.js';
 import { section } from '../page/section.js';
 import { watchedList } from '../page/watched-list.js';
 import { ask, tablesOf } from '../query/ask.js';
+import { readFollowed } from '../query/followed.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { readWatched, type Watched } from '../query/watched.js';
@@ -74,6 +76,7 @@ export function readPage(config: Config, links?: Links): Promise<string> {
     const facts = await readFacts(connection, Number(headline.minimum_group));
     const standing = await readStanding(connection, layoutOf(config.output), manifest);
     const watched = await readWatched(config);
+    const cars = await readFollowed(config);
     const answers = await readAnswers(connection);
     const sections = sectionsOf(answers, facts, links);
     const unknown = sections.filter(({ part }) => part === undefined);
@@ -84,6 +87,7 @@ export function readPage(config: Config, links?: Links): Promise<string> {
     const contents = [
       ...named(first),
       ...(watched.length > 0 ? [['watched', 'Watched searches']] : []),
+      ...(cars.length > 0 ? [['cars', 'Followed cars']] : []),
       ['changed', 'What changed'],
       ...named(later),
       ...(unknown.length > 0 ? [['unknown', 'Not known yet']] : []),
@@ -101,7 +105,17 @@ export function readPage(config: Config, links?: Links): Promise<string> {
       changes: changesOf(answers),
       contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
       tiles: headlineTiles(headline, before),
-      first: [...first.map(({ part }) => part), watched.length > 0 && watchedPart(watched, links)],
+      first: [
+        ...first.map(({ part }) => part),
+        watched.length > 0 && watchedPart(watched, links),
+        cars.length > 0 &&
+          section(
+            'cars',
+            'Followed cars',
+            'What happened to them since the night before.',
+            followedList(cars),
+          ),
+      ],
       sections: later.map(({ part }) => part),
       unknown: unknown.length > 0 && unknownPart(unknown, facts),
       reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),

@@ -7,7 +7,7 @@ import { ConfigError } from './lotlake-error.js';
 import { defaultMemory } from './memory.js';
 import { didYouMean } from './nearest.js';
 import { isUrl } from './problems.js';
-import { allSettings, settings, withMembers } from './settings.js';
+import { allSettings, sentenceOf, settings, withMembers } from './settings.js';
 import { assertAllTrusted } from './trusted.js';
 
 /** Settings after validation: complete, typed and read-only; `output`, `seeds` and `models` are absolute. */
@@ -70,6 +70,7 @@ export function readSettings(
     logFile,
     metrics,
     lineage,
+    notify,
     sync,
   } = parsed.data;
   const { baseUrl, apiKey, memory = defaultMemory() } = parsed.data;
@@ -98,6 +99,17 @@ export function readSettings(
           : { ...database, passwordFile: resolve(placeOf('sync').folder, passwordFile) },
       ]),
     ),
+    notify: {
+      ...notify,
+      channels: Object.fromEntries(
+        Object.entries(notify.channels).map(([name, { secretFile, ...channel }]) => [
+          name,
+          secretFile === undefined
+            ? channel
+            : { ...channel, secretFile: resolve(placeOf('notify.channels').folder, secretFile) },
+        ]),
+      ),
+    },
     lineage:
       lineage.to === undefined || isUrl(lineage.to)
         ? lineage
@@ -128,7 +140,10 @@ export function readOutput(
 }
 
 /** Settings that are never shown, and objects in whose place one may have been given. */
-const SECRETS: ReadonlySet<string> = new Set(['apiKey', 'lineage', 'lineage.key', 'notify', 'notify.url']);
+const SECRETS: ReadonlySet<string> = new Set([
+  ...['apiKey', 'lineage', 'lineage.key'],
+  ...['notify', 'notify.url', 'notify.channels'],
+]);
 
 /** Every setting of a configuration with the place that gave it. */
 function inForceOf(config: Config, given: ReadonlyMap<string, Given>) {
@@ -137,7 +152,12 @@ function inForceOf(config: Config, given: ReadonlyMap<string, Given>) {
       .split('.')
       .reduce<unknown>((inner, member) => Reflect.get(Object(inner), member), config);
     const hidden = SECRETS.has(name) ? value && 'set' : value;
-    const shown = name === 'spark.submit' ? withoutSecrets(value) : hidden;
+    const shown =
+      name === 'spark.submit'
+        ? withoutSecrets(value)
+        : name === 'notify.channels'
+          ? kindsOf(config.notify.channels)
+          : hidden;
     return { name, value: shown ?? null, from: given.get(name)?.from ?? 'default' };
   });
 }
@@ -149,6 +169,10 @@ const withoutSecrets = (words: unknown): unknown =>
         String(word).replace(/(secret|pass|token|key|credential|auth)([^=]*=).*/is, '$1$2…'),
       )
     : words;
+
+/** What may be shown of channels: their kinds. */
+const kindsOf = (channels: Config['notify']['channels']): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(channels).map(([name, { kind }]) => [name, kind]));
 
 /** The folder of own models if none is named: beside the file of settings. */
 function modelsBeside(
@@ -178,13 +202,13 @@ function notValid({ issues }: z.ZodError, given: ReadonlyMap<string, Given>): Co
       problems.set(name, `${place}: there is no such setting${didYouMean(name, known)}`);
     }
     if (issue.code === 'unrecognized_keys') continue;
-    const { name, place, value } = givenAt(issue.path, given);
-    if (problems.has(name)) continue;
+    const { name, place, inner, value } = givenAt(issue.path, given);
+    if (problems.has(`${name}.${inner}`)) continue;
     const about = allSettings.find((setting) => `${setting.name}.`.startsWith(`${name}.`));
-    if (about !== undefined) hint ??= `${about.name}: ${about.description}`;
+    if (about !== undefined) hint ??= `${about.name}: ${sentenceOf(about.name)}`;
     const isSecret = SECRETS.has(name) || (isPlace(name) && holdsSecret(value));
     const what = isSecret ? 'cannot be used' : value === undefined ? 'is missing' : `is ${quoted(value)}`;
-    problems.set(name, `${place} ${what}${issue.message}`);
+    problems.set(`${name}.${inner}`, `${place} ${what}${issue.message}`);
   }
   return new ConfigError([...problems.values()].join('; '), hint ?? `settings: ${names.join(', ')}`);
 }
@@ -199,7 +223,13 @@ function givenAt(path: readonly PropertyKey[], given: ReadonlyMap<string, Given>
   );
   const name = names.find((each) => given.has(each)) ?? names[0] ?? '';
   const { place = name, value } = given.get(name) ?? {};
-  return { name, place, value };
+  // A place in a list is none that a user wrote.
+  const inner = path
+    .filter((part) => typeof part !== 'number')
+    .map(String)
+    .join('.')
+    .slice(name.length + 1);
+  return { name, place: inner === '' ? place : `${inner} of ${place}`, inner, value };
 }
 
 /** Whether a setting is a URL or a place, or an object that has one. */

@@ -179,7 +179,7 @@ const readKeyFile = (path: string, warnings: string[]): string =>
   });
 
 /** Variables and settings that hold a secret. */
-const SECRET = /^((LOTLAKE|AWS)_.*(KEY|TOKEN|NOTIFY_URL)|lineage\.key|notify\.url)$/;
+const SECRET = /^((LOTLAKE|AWS)_.*(KEY|TOKEN|PASSWORD|NOTIFY_URL)|lineage\.key|notify\.(url|channels))$/;
 
 /** The variables in a file `.env`; none if it does not exist or is a folder. */
 const readEnvFile = (path: string, warnings: string[]): NodeJS.ProcessEnv =>
@@ -197,11 +197,19 @@ function seenByOthers(path: string): string[] {
     : [`others can read ${path}, which holds a secret (mode ${mode.toString(8)}); run chmod 600 ${path}`];
 }
 
+/** Secrets that are no settings. */
+const OWN_SECRETS = [
+  'LOTLAKE_CATALOG_TOKEN',
+  'LOTLAKE_NTFY_TOKEN',
+  'LOTLAKE_TELEGRAM_TOKEN',
+  'LOTLAKE_SMTP_PASSWORD',
+];
+
 /** Variables that are not settings, and that `.env` may set all the same. */
-const OTHERS = /^(AWS_\w+|(HTTPS?|ALL|NO)_PROXY|LOTLAKE_CATALOG_TOKEN)$/i;
+const OTHERS = new RegExp(`^(AWS_\\w+|(HTTPS?|ALL|NO)_PROXY|${OWN_SECRETS.join('|')})$`, 'i');
 
 /** Variables of lotlake that are not settings. */
-const OWN = ['LOTLAKE_API_KEY_FILE', 'LOTLAKE_CATALOG_TOKEN'];
+const OWN = ['LOTLAKE_API_KEY_FILE', ...OWN_SECRETS];
 
 function unknownIn(variables: NodeJS.ProcessEnv, file?: string): string[] {
   const known = [...OWN, ...allSettings.map(({ variable }) => variable)];

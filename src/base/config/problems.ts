@@ -12,6 +12,23 @@ export function webProblem(given: string, example = 'https://host/path', advice 
   return username === '' && password === '' ? undefined : `it holds credentials${advice}`;
 }
 
+/** What is wrong with the URL of a topic of ntfy; undefined if nothing is. */
+export function topicProblem(given: string): string | undefined {
+  const problem = webProblem(given, 'https://ntfy.sh/topic', '; a token belongs in LOTLAKE_NTFY_TOKEN');
+  if (problem !== undefined) return problem;
+  const { pathname, search, hash } = new URL(given);
+  return /^\/[\w-]{1,64}$/.test(pathname) && search + hash === '' ? undefined : 'its path is not one topic';
+}
+
+/** What is wrong with the address of a mail server; undefined if nothing is. */
+export function smtpProblem(given: string): string | undefined {
+  if (!URL.canParse(given)) return 'it is no address such as smtps://user@mail.example.com';
+  const { protocol, hostname, password, pathname } = new URL(given);
+  if (protocol !== 'smtps:' && protocol !== 'smtp:') return 'it is no address of smtps or smtp';
+  if (password !== '') return 'it holds a password; that belongs in LOTLAKE_SMTP_PASSWORD, or in secretFile';
+  return hostname !== '' && /^\/?$/.test(pathname) ? undefined : 'it names no host, or a path behind it';
+}
+
 function queryProblem(url: string): string | undefined {
   const { search, hash } = new URL(url);
   return search === '' && hash === '' ? undefined : 'it has a query or a fragment';

@@ -1,5 +1,5 @@
 import { packageFile } from './package-root.js';
-import { allSettings, type Setting } from './settings.js';
+import { allSettings, type Setting, sentenceOf } from './settings.js';
 
 /** Value of a setting in the template. Without a default it is an empty text, which is refused with a hint. */
 const example = ({ name, standard }: Setting): string =>
@@ -28,7 +28,7 @@ export function settingsTemplate(all: boolean): string {
     lines
       .map((setting) =>
         [
-          `  // ${setting.name === 'baseUrl' ? 'Fill this in: ' : ''}${setting.description} (${setting.variable})`,
+          `  // ${setting.name === 'baseUrl' ? 'Fill this in: ' : ''}${sentenceOf(setting.name)} (${setting.variable})`,
           `  // "${setting.name}": ${example(setting)},`,
         ].join('\n'),
       )
@@ -42,9 +42,12 @@ export function settingsTemplate(all: boolean): string {
  * @param flagOf the flag of a setting with its commands; empty if it has none
  */
 export function settingsMarkdown(flagOf: (name: string) => string): string {
-  const rows = allSettings.map(({ name, variable, standard, description }) => [
+  const rows = allSettings.map(({ name, variable, standard }) => [
     ...[`\`${name}\``, `\`${variable}\``, flagOf(name)],
-    ...[standard === undefined ? '' : `\`${JSON.stringify(standard)}\``, description.replaceAll('|', '\\|')],
+    ...[
+      standard === undefined ? '' : `\`${JSON.stringify(standard)}\``,
+      sentenceOf(name).replaceAll('|', '\\|'),
+    ],
   ]);
   const heads = ['setting', 'variable', 'flag', 'default', 'description'];
   const table = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);

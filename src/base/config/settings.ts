@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isObject } from './json.js';
 import { MEMORY, parseBytes } from './memory.js';
+import { packageFile } from './package-root.js';
 import {
   baseUrlProblem,
   databaseProblem,
@@ -9,10 +10,11 @@ import {
   LOCAL,
   lineageProblem,
   placeProblem,
+  smtpProblem,
   storageProblem,
+  topicProblem,
   webProblem,
 } from './problems.js';
-import sentences from './settings.json' with { type: 'json' };
 
 /** Complete passes of a stream that are kept by default. */
 export const DEFAULT_PASSES = 3;
@@ -73,8 +75,12 @@ const AMOUNT = takes('an amount such as 800MB, at least the 700 MB that a night 
 const EXAMPLES = 'names of examples, such as reserve_gap';
 const VIEWS = 'names of views, such as vehicle_timeline';
 const COMMAND = 'a command such as spark-submit --master spark://host:7077';
-const HAPPENINGS = ['failure', 'hold', 'alarm', 'watch', 'success'] as const;
+const HAPPENINGS = ['failure', 'hold', 'alarm', 'watch', 'car', 'success'] as const;
 const HAPPENING_LIST = `some of ${HAPPENINGS.join(', ')}`;
+const CHANNELS =
+  'a channel by its name, such as {"phone": {"kind": "ntfy", "url": "https://ntfy.sh/topic", "on": ["car"]}}';
+const CHAT = 'the id of a chat, or @name of a public one';
+const MAILS = 'addresses such as desk@example.com';
 const SYNC =
   'a database by its name, such as {"site": {"database": "postgres://user@host/site", "tables": ["lots"]}}';
 const TABLES =
@@ -83,9 +89,62 @@ const COLUMNS = 'names of columns';
 /** Names of tables that leave room for what stands behind them while they are made. */
 const SYNCED = /^[a-z_][a-z0-9_]{0,52}$/;
 const IDENTIFIER = /^[a-z_][a-z0-9_]{0,62}$/;
+/** Names of channels, which are names of files, too. */
+const CHANNEL = /^[a-z][a-z0-9_-]{0,39}$/;
 const PASSES = 'a whole number from 1 on, or one by stream such as {"cars": 2}';
 
-/** Every setting with its default; settings.json says what each does. */
+const happenings = () =>
+  list(COMMA, z.enum(HAPPENINGS, takes(HAPPENING_LIST)), HAPPENING_LIST).default([
+    'failure',
+    'hold',
+    'alarm',
+    'watch',
+    'car',
+  ]);
+const mail = () => z.email(takes(MAILS));
+
+/** What every channel may say: what it is told of, and where its secret lies. */
+const routes = {
+  on: happenings(),
+  /** Watched searches that the channel is told of; all by default. */
+  searches: z.array(z.string()).optional(),
+  /** A file with the secret of the channel: the token of ntfy or Telegram, the password of the mail server. */
+  secretFile: text('the path of a file').optional(),
+};
+
+const channel = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({ kind: z.literal('webhook'), url: text('the URL of a webhook', webProblem), ...routes }),
+    z.strictObject({
+      kind: z.literal('ntfy'),
+      url: text('the URL of a topic, such as https://ntfy.sh/topic', topicProblem),
+      ...routes,
+    }),
+    z.strictObject({
+      kind: z.literal('telegram'),
+      chat: z.union([z.int(), z.string().regex(/^(-?\d+|@\w+)$/, takes(CHAT))], takes(CHAT)),
+      server: baseUrl('https://api.telegram.org', 'LOTLAKE_TELEGRAM_TOKEN').default(
+        'https://api.telegram.org',
+      ),
+      ...routes,
+    }),
+    z.strictObject({
+      kind: z.literal('mail'),
+      to: z.preprocess(
+        (given) => (typeof given === 'string' ? [given] : given),
+        z.array(mail(), takes(MAILS)).min(1, takes(MAILS)),
+      ),
+      /** The first address of `to` by default. */
+      from: mail().optional(),
+      server: text('a mail server, such as smtps://user@mail.example.com', smtpProblem),
+      ...routes,
+    }),
+  ],
+  takes('a kind of webhook, ntfy, telegram or mail'),
+);
+
+/** Every setting with its default; site/settings.json says what each does. */
 export const settings = z.strictObject({
   baseUrl: baseUrl('https://host/api', 'LOTLAKE_API_KEY').optional(),
   origin: name('the name or the URL of a service').optional(),
@@ -191,19 +250,21 @@ export const settings = z.strictObject({
   notify: group(
     {
       url: text('the URL of a webhook', webProblem).optional(),
-      on: list(COMMA, z.enum(HAPPENINGS, takes(HAPPENING_LIST)), HAPPENING_LIST).default([
-        'failure',
-        'hold',
-        'alarm',
-        'watch',
-      ]),
+      on: happenings(),
+      channels: z
+        .record(
+          z.string().regex(CHANNEL, takes('names of small letters, digits, _ and -')),
+          channel,
+          takes(CHANNELS),
+        )
+        .default({}),
     },
     '{"url": "https://host/path"}',
   ).prefault({}),
   /** Databases that follow the lake, by the name that `lotlake sync` calls them. */
   sync: z
     .record(
-      z.string().regex(IDENTIFIER),
+      z.string().regex(IDENTIFIER, takes('names of small letters, digits and _')),
       group(
         {
           database: text('an address such as postgres://user@host:5432/site', databaseProblem),
@@ -215,7 +276,7 @@ export const settings = z.strictObject({
             (given) => (Array.isArray(given) ? Object.fromEntries(given.map((name) => [name, {}])) : given),
             z
               .record(
-                z.string().regex(SYNCED),
+                z.string().regex(SYNCED, takes(TABLES)),
                 group(
                   {
                     columns: z.array(z.string(), takes(COLUMNS)).optional(),
@@ -252,7 +313,6 @@ export interface Setting {
   readonly name: string;
   /** Variable of the environment that gives it, such as `LOTLAKE_PUBLISH_TO`. */
   readonly variable: string;
-  readonly description: string;
   /** Default value; undefined if there is none. */
   readonly standard: unknown;
 }
@@ -261,6 +321,10 @@ export interface Setting {
 export const allSettings: readonly Setting[] = Object.entries(settings.shape).flatMap(([name, schema]) =>
   settingsIn(name, schema),
 );
+
+/** What a setting does. */
+export const sentenceOf = (name: string): string =>
+  Reflect.get(JSON.parse(packageFile('site/settings.json')), name);
 
 function settingsIn(name: string, schema: z.core.$ZodType): Setting[] {
   let inner = schema;
@@ -272,7 +336,7 @@ function settingsIn(name: string, schema: z.core.$ZodType): Setting[] {
   if (inner instanceof z.ZodObject)
     return Object.entries(inner.shape).flatMap(([member, of]) => settingsIn(`${name}.${member}`, of));
   const variable = `LOTLAKE_${name.replaceAll(/[A-Z]|\./g, (at) => `_${at === '.' ? '' : at}`).toUpperCase()}`;
-  return [{ name, variable, description: Reflect.get(sentences, name), standard }];
+  return [{ name, variable, standard }];
 }
 
 /** Whether a name stands for an object of settings, such as `publish`. */

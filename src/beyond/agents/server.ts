@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { findChanges } from '../../ask/export/changes.js';
 import { changedRows, headOf } from '../../ask/export/write-changes.js';
 import { findVehicle, LOOKUP_READS } from '../../ask/query/find-vehicle.js';
+import { readFollowed } from '../../ask/query/followed.js';
 import { readLake, snapshotFolder, withDatabase } from '../../ask/query/open-lake.js';
 import { openResult } from '../../ask/query/result.js';
 import { jsonValue } from '../../ask/query/result-values.js';
@@ -205,10 +206,13 @@ export function lakeServer(given: Config, signal: AbortSignal): McpServer {
   );
   tool(
     'watch',
-    'Watched searches',
-    'What each watched search of the user matches that it did not match the night before, and what left.',
+    'Watched searches and followed cars',
+    'What each watched search of the user matches that it did not match the night before, and what left; and what happened to each car that the user follows.',
     z.object({ name: z.string().optional().describe('one search; all by default') }),
-    async ({ name }, ended) => ({ searches: await readWatched(config, { name, signal: ended }) }),
+    async ({ name }, ended) => ({
+      searches: await readWatched(config, { name, signal: ended }),
+      cars: name === undefined ? await readFollowed(config, { signal: ended }) : [],
+    }),
   );
 
   const listed = () =>

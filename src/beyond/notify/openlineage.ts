@@ -146,6 +146,6 @@ export async function sendEvent(
   event: ReturnType<typeof eventOf>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (isUrl(to)) return post(to, event, signal, key);
+  if (isUrl(to)) return post(to, event, signal, key === undefined ? {} : { authorization: `Bearer ${key}` });
   append(ownNamed(monthlyFile(to, event)), `${JSON.stringify(event)}\n`);
 }

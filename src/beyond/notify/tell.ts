@@ -1,21 +1,41 @@
 import type { Config } from '../../base/config/config.js';
 import { ConfigError, messageOf } from '../../base/config/lotlake-error.js';
-import { post } from './post.js';
-import { withoutMarkup } from './webhook.js';
+import { redacted } from '../../base/config/redact.js';
+import { channelsOf } from './channels.js';
 
-/** Posts a text to the webhook of the settings. Throws ConfigError if none is set, or if it does not take the text. */
-export async function tell({ notify }: Config, text: string, signal: AbortSignal): Promise<void> {
-  if (notify.url === undefined)
+/**
+ * Sends a text to every channel of the settings. Returns their names. Throws ConfigError if none is set, or with all that do not take
+ * it.
+ */
+export async function tell(config: Config, text: string, signal: AbortSignal): Promise<readonly string[]> {
+  const channels = channelsOf(config);
+  if (channels.length === 0)
     throw new ConfigError(
-      'no webhook is set (notify.url, LOTLAKE_NOTIFY_URL)',
-      'set it, or leave --notify out',
+      'no channel is set (notify.url, LOTLAKE_NOTIFY_URL, notify.channels)',
+      'set one, or leave --notify out',
     );
-  try {
-    await post(notify.url, { text: withoutMarkup(text) }, signal);
-  } catch (error) {
+  const notice = {
+    subject: text.split('\n')[0] ?? '',
+    isUrgent: true,
+    parts: [{ head: text, lines: [] }],
+    facts: {},
+  };
+  const id = `told-${Date.now()}`;
+  const failed = await Promise.all(
+    channels.map(async ({ place, send }) => {
+      try {
+        const problem = await send({ id, notice, signal });
+        return problem === undefined ? [] : [`${place}: ${problem}`];
+      } catch (error) {
+        return [redacted(`${place} was not told: ${messageOf(error)}`)];
+      }
+    }),
+  );
+  const problems = failed.flat();
+  if (problems.length > 0)
     throw new ConfigError(
-      `the webhook of notify.url was not told: ${messageOf(error)}`,
-      'correct LOTLAKE_NOTIFY_URL, or see whether this machine reaches its host; lotlake doctor --notify tries it',
+      problems.join('; '),
+      'correct the channel, or see whether this machine reaches its host; lotlake doctor --notify tries it',
     );
-  }
+  return channels.map(({ name }) => name);
 }

@@ -11,7 +11,7 @@ import * as service from '../doctor/service.js';
 export const doctor = command({
   options: {
     offline: { type: 'boolean', default: false, describe: 'leave the service out' },
-    notify: { type: 'boolean', default: false, describe: 'send the webhook (notify.url) a test' },
+    notify: { type: 'boolean', default: false, describe: 'send every channel (notify) a test' },
   },
   async run({ offline, notify, input, print }, effects) {
     const node = process.versions.node;

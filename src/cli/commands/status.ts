@@ -31,7 +31,7 @@ export const status = command({
       describe: 'exit with 5 if the last successful nightly ended longer ago, such as 26h or 2d',
     },
     'fail-on-alarm': { type: 'boolean', describe: 'exit with 5 if an alarm is open' },
-    notify: { type: 'boolean', describe: 'tell the webhook (notify.url) before it exits with 5' },
+    notify: { type: 'boolean', describe: 'tell every channel (notify) before it exits with 5' },
   },
   async run({ maxAge, failOnAlarm, notify, print, config }, effects) {
     const most = maxAge === undefined ? null : parseHours('--max-age', maxAge);
@@ -46,7 +46,7 @@ export const status = command({
     if (error === undefined) return;
     if (notify === true) {
       const { tell } = await import('../../beyond/notify/tell.js');
-      // The webhook is one way to tell; the exit code is the other.
+      // A channel is one way to tell; the exit code is the other.
       await tell(config, `${error.message}\n${error.hint}`, effects.signal).catch((failed: unknown) =>
         effects.err(`warning    ${messageOf(failed)}\n`),
       );

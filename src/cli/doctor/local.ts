@@ -34,7 +34,7 @@ export interface DoctorContext {
   readonly effects: Pick<Effects, 'env' | 'cwd' | 'now' | 'signal' | 'err'>;
   /** Whether to leave the service out. */
   readonly offline: boolean;
-  /** Whether to send the webhook a test. */
+  /** Whether to send every channel a test. */
   readonly notify: boolean;
   /** Version of Node, such as `20.20.2`. */
   readonly node: string;
@@ -195,14 +195,16 @@ export function checkLanding({ output }: Config): Finding {
   };
 }
 
-/** Sends the webhook a test, if that is asked. Throws ConfigError if it does not take it, or if none is set. */
+/** Sends every channel a test, if that is asked. Throws ConfigError if one does not take it, or if none is set. */
 export async function checkWebhook(
   config: Config,
   { notify, effects }: Pick<DoctorContext, 'notify' | 'effects'>,
 ): Promise<Finding> {
-  if (!notify && config.notify.url === undefined) return { text: 'none is set' };
-  if (!notify) return { text: 'set; lotlake doctor --notify sends it a test' };
+  const { url, channels } = config.notify;
+  const names = [...(url === undefined ? [] : ['notify.url']), ...Object.keys(channels)].join(', ');
+  if (!notify && names === '') return { text: 'none is set' };
+  if (!notify) return { text: `${names} set; lotlake doctor --notify sends a test` };
   const { tell } = await import('../../beyond/notify/tell.js');
   await tell(config, `lotlake doctor: a test, for the lake in ${config.output}`, effects.signal);
-  return { text: 'it took a test' };
+  return { text: `${names} took a test` };
 }

@@ -43,9 +43,9 @@ export async function lockLake(layout: Layout, options: LockOptions) {
 
 /** Throws LAKE_NOT_OWNED if a folder that only lotlake makes is a link. Output, lake, snapshots and landing may be links. */
 function assertFolders(layout: Layout): void {
-  const { output, landing, work, runs, failedTests, models } = layout;
+  const { output, landing, work, runs, failedTests, models, notified } = layout;
   const streams = streamNames.map((stream) => join(landing, stream));
-  for (const folder of [work, runs, failedTests, models, ...trashFolders(layout), ...streams])
+  for (const folder of [work, runs, failedTests, models, notified, ...trashFolders(layout), ...streams])
     if (isLink(folder)) throw notOwned(folder, realPlace(folder), output);
 }
 

@@ -28,6 +28,10 @@ export function layoutOf(output: string) {
     failedTests: join(output, 'failed-tests'),
     /** Marts that `lotlake model` computed beside the lake. */
     models: join(output, 'models'),
+    /** What each channel has been told, one file a channel. */
+    notified: join(output, 'notified'),
+    /** The cars that the user follows. */
+    followed: join(output, 'followed.json'),
   };
 }
 
@@ -54,8 +58,8 @@ export function currentId(layout: Layout): string | null {
 export function ownFolderAround(path: string, output: string): string | undefined {
   const place = realPlace(path);
   for (const at of [realPlace(output), ...waysTo(place).filter((way) => isLink(layoutOf(way).current))]) {
-    const { lake, snapshots, landing, work, failedTests, lock, runs } = layoutOf(at);
-    const own = [lake, snapshots, landing, work, failedTests, lock, runs];
+    const { lake, snapshots, landing, work, failedTests, lock, runs, notified, followed } = layoutOf(at);
+    const own = [lake, snapshots, landing, work, failedTests, lock, runs, notified, followed];
     const found = own.find((folder) => isWithin(place, realPlace(folder)));
     if (found !== undefined) return found;
   }

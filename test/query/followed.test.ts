@@ -1,0 +1,133 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type CarLot, eventsOf, follow, followedCars } from '../../src/ask/query/followed.js';
+import { readConfig } from '../../src/base/config/config.js';
+import { temporaryFolder } from '../pipelines/support.js';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+const LOT: CarLot = {
+  ...{ lot_id: 7, lot: '61234567', domain_id: 3, domain_name: 'copart_com', link: null, archived: false },
+  ...{ sale_date: '2026-11-24T15:00:00.000Z', bid: 1500, buy_now: null, currency: 'USD' },
+  ...{ outcome: null, amount: null },
+};
+const LATER = '2026-11-26T15:00:00.000Z';
+const told = (then: Partial<CarLot>, now: Partial<CarLot>): string[] =>
+  eventsOf([{ ...LOT, ...then }], [{ ...LOT, ...now }], true).map(({ event, text }) => `${event}: ${text}`);
+
+describe('a lot of a followed car', () => {
+  it.each<[string, Partial<CarLot>, Partial<CarLot>, string[]]>([
+    ['did not change', {}, {}, []],
+    ['got a date', { sale_date: null }, {}, ['date_set: auction set for 2026-11-24 15:00 UTC']],
+    [
+      'was moved',
+      {},
+      { sale_date: LATER },
+      ['date_moved: auction moved to 2026-11-26 15:00 UTC, from 2026-11-24 15:00 UTC'],
+    ],
+    [
+      'lost its date',
+      {},
+      { sale_date: null },
+      ['date_taken_back: no auction any more; it was 2026-11-24 15:00 UTC'],
+    ],
+    ['has its first bid', { bid: null }, {}, ['bid: bid 1,500 USD']],
+    ['has a higher bid', {}, { bid: 2000.4 }, ['bid: bid 2,000 USD, was 1,500 USD']],
+    ['has a lower bid', {}, { bid: 900 }, ['bid: bid 900 USD, was 1,500 USD']],
+    ['has no bid any more', {}, { bid: null }, []],
+    ['got a Buy Now price', {}, { buy_now: 4000 }, ['buy_now: Buy Now 4,000 USD']],
+    ['has another one', { buy_now: 4500 }, { buy_now: 4000 }, ['buy_now: Buy Now 4,000 USD, was 4,500 USD']],
+    ['lost it', { buy_now: 4500 }, {}, ['buy_now_taken_back: no Buy Now any more; it was 4,500 USD']],
+    [
+      'asks less at source 12',
+      { domain_id: 12, buy_now: 9, currency: null },
+      { domain_id: 12, buy_now: 8, currency: null },
+      ['buy_now: asking price 8, was 9'],
+    ],
+    [
+      'was sold',
+      {},
+      { archived: true, outcome: 'sold', amount: 2500 },
+      ['result: sold for 2,500 USD', 'left: no longer listed'],
+    ],
+    ['was sold for nobody knows what', {}, { outcome: 'sold' }, ['result: sold, for an unknown price']],
+    ['was not sold', {}, { outcome: 'not_sold', amount: 2100 }, ['result: not sold at 2,100 USD']],
+    [
+      'waits for its seller',
+      {},
+      { outcome: 'on_approval', amount: 2100 },
+      ['result: on approval at 2,100 USD'],
+    ],
+    [
+      'has a corrected result',
+      { outcome: 'sold', amount: 2400 },
+      { outcome: 'sold', amount: 2500 },
+      ['result: sold for 2,500 USD'],
+    ],
+    ['left without a result', {}, { archived: true }, ['left: no longer listed']],
+    [
+      'came back',
+      { archived: true },
+      { sale_date: LATER, bid: null, buy_now: 3000 },
+      ['on_offer_again: on offer again, auction 2026-11-26 15:00 UTC, Buy Now 3,000 USD'],
+    ],
+    ['stays away', { archived: true }, { archived: true, bid: 99 }, []],
+    [
+      'has several news',
+      { sale_date: null, bid: null },
+      { buy_now: 10 },
+      ['date_set: auction set for 2026-11-24 15:00 UTC', 'bid: bid 1,500 USD', 'buy_now: Buy Now 10 USD'],
+    ],
+  ])('that %s', (_, then, now, events) => expect(told(then, now)).toEqual(events));
+
+  it('is new, is the next one of the car, or is of another car now', () => {
+    const texts = (then: CarLot[], now: CarLot[], isKnown: boolean) =>
+      eventsOf(then, now, isKnown).map(({ text }) => text);
+    const next = { ...LOT, lot_id: 8, lot: '7' };
+    expect(texts([], [LOT], false)).toEqual(['listed, auction 2026-11-24 15:00 UTC, bid 1,500 USD']);
+    expect(texts([LOT], [LOT, next], true)).toEqual([
+      'on offer again, auction 2026-11-24 15:00 UTC, bid 1,500 USD',
+    ]);
+    expect(texts([LOT], [], true)).toEqual(['the lake has it under this car no more']);
+    expect(texts([], [{ ...LOT, archived: true, outcome: 'sold', amount: 5 }], false)).toEqual([
+      'sold for 5 USD',
+    ]);
+  });
+});
+
+describe('the list of followed cars', () => {
+  const config = readConfig({ output: folder.path }, { env: {}, cwd: folder.path });
+  const path = join(folder.path, 'followed.json');
+
+  it('takes a car once, and lets it go', () => {
+    expect(followedCars(config)).toEqual([]);
+    expect(follow(config, { vin: 'A' }, true)).toBe(true);
+    expect(follow(config, { vin: 'A' }, true)).toBe(false);
+    expect(follow(config, { lot: '1' }, true)).toBe(true);
+    expect(follow(config, { lot: '1', domain_id: 3 }, true)).toBe(true);
+    expect(follow(config, { vin: 'B' }, false)).toBe(false);
+    expect(followedCars(config)).toEqual([{ vin: 'A' }, { lot: '1' }, { lot: '1', domain_id: 3 }]);
+    expect(follow(config, { lot: '1' }, false)).toBe(true);
+    expect(followedCars(config)).toEqual([{ vin: 'A' }, { lot: '1', domain_id: 3 }]);
+  });
+
+  it('may be written by hand, and says where it is wrong', () => {
+    writeFileSync(path, '[{"vin": " 1hgcm82633a004352 "}]');
+    expect(followedCars(config)).toEqual([{ vin: '1HGCM82633A004352' }]);
+    for (const text of [
+      '',
+      '{',
+      '{}',
+      '[{}]',
+      '[{"vin": "A", "lot": "1"}]',
+      '[{"vni": "A"}]',
+      '[{"vin": " "}]',
+    ]) {
+      writeFileSync(path, text);
+      expect(() => followedCars(config), text).toThrow(`${path} is no list of at most 1000 cars`);
+      expect(() => follow(config, { vin: 'A' }, true), text).toThrow('is no list');
+    }
+  });
+});
