@@ -40,11 +40,25 @@ export interface Telling {
  * next time, from the snapshot on that it knows. Throws nothing.
  */
 export async function tellChannels(telling: Telling): Promise<void> {
+  const layout = layoutOf(telling.config.output);
+  /** A channel must be told of a disk that is full, too. */
+  const note = ({ name, place }: Channel, told: Told): void => {
+    try {
+      writeTold(layout, name, told);
+    } catch (error) {
+      telling.warn(
+        `${place} may be told twice, since it cannot be noted that it was told: ${messageOf(error)}`,
+      );
+    }
+  };
   const newsSince = reader(telling);
+  // A process that is killed while it tells one channel leaves the others for the next.
+  for (const channel of telling.channels)
+    if (readTold(layout, channel.name) === undefined) note(channel, untold(telling));
   await Promise.all(
     telling.channels.map(async (channel) => {
       try {
-        await tellOne(channel, telling, newsSince);
+        await tellOne(channel, telling, newsSince, (told) => note(channel, told));
       } catch (error) {
         telling.warn(redacted(`${channel.place} was not told: ${messageOf(error)}; the next run tells it`));
       }
@@ -57,27 +71,13 @@ async function tellOne(
   channel: Channel,
   telling: Telling,
   newsSince: ReturnType<typeof reader>,
+  note: (told: Told) => void,
 ): Promise<void> {
   const { config, before, runs, signal, warn } = telling;
   const layout = layoutOf(config.output);
   const release = await locked(layout, channel, telling);
-  /** A channel must be told of a disk that is full, too. */
-  const note = (told: Told): void => {
-    try {
-      writeTold(layout, channel.name, told);
-    } catch (error) {
-      warn(
-        `${channel.place} may be told twice, since that it was told cannot be written: ${messageOf(error)}`,
-      );
-    }
-  };
   try {
-    const told = readTold(layout, channel.name) ?? {
-      // A channel that is new knows what was there before these runs.
-      snapshot_id: before.findLast(({ snapshot_id }) => snapshot_id !== null)?.snapshot_id ?? null,
-      attempt: Math.min(...runs.map(({ attempt }) => attempt)) - 1,
-      ...{ sending: null, doubts: [], failing_since: null },
-    };
+    const told = readTold(layout, channel.name) ?? untold(telling);
     const found = await newsSince(told.snapshot_id);
     const ended = [
       ...before.filter(
@@ -110,6 +110,15 @@ async function tellOne(
     release();
   }
 }
+
+/** A channel that is new knows what was there before these runs. */
+const untold = ({ before, runs }: Telling): Told => ({
+  snapshot_id: before.findLast(({ snapshot_id }) => snapshot_id !== null)?.snapshot_id ?? null,
+  attempt: Math.min(...runs.map(({ attempt }) => attempt)) - 1,
+  sending: null,
+  doubts: [],
+  failing_since: null,
+});
 
 /**
  * Takes the lock of a channel, and waits for another process that tells it as long as the signal lets it. Where no lock can be made,
