@@ -16,32 +16,47 @@ cars as (
         and (followed.domain_id is null or lots.domain_id = followed.domain_id)
     where lots.vehicle_id is not null
 ),
+offers as materialized (
+    select
+        place,
+        vehicle_id,
+        lots.lot_id,
+        lots.lot,
+        lots.domain_id,
+        lots.domain_name,
+        lots.external_id,
+        lots.archived,
+        lots.sale_date,
+        lots.bid,
+        lots.buy_now
+    from cars
+    left join lots using (vehicle_id)
+),
 results as (
-    select lot_id, outcome, amount
+    select lot_id, max_by((outcome, amount), attempt) as last_one
     from sales
-    where outcome in ('sold', 'not_sold', 'on_approval')
-    qualify row_number() over (partition by lot_id order by attempt desc) = 1
+    where outcome in ('sold', 'not_sold', 'on_approval') and lot_id in (select lot_id from offers)
+    group by lot_id
 )
 select
     place,
     vehicle_id,
     vehicles.vin,
     concat_ws(' ', vehicles.year, vehicles.manufacturer_name, vehicles.model_name) as name,
-    lots.lot_id,
-    trim(lots.lot) as lot,
-    lots.domain_id,
-    lots.domain_name,
-    page_of_lot(lots.domain_id, trim(lots.lot), lots.external_id) as link,
-    lots.archived,
-    lots.sale_date,
-    lots.bid,
-    lots.buy_now,
+    offers.lot_id,
+    trim(offers.lot) as lot,
+    offers.domain_id,
+    offers.domain_name,
+    page_of_lot(offers.domain_id, trim(offers.lot), offers.external_id) as link,
+    offers.archived,
+    offers.sale_date,
+    offers.bid,
+    offers.buy_now,
     lot_groups.currency,
-    results.outcome,
-    results.amount
-from cars
+    last_one[1] as outcome,
+    last_one[2] as amount
+from offers
 join vehicles using (vehicle_id)
-left join lots using (vehicle_id)
-left join lot_groups on lot_groups.lot_id = lots.lot_id
-left join results on results.lot_id = lots.lot_id
-order by place, vehicle_id, lots.lot_id
+left join lot_groups on lot_groups.lot_id = offers.lot_id
+left join results on results.lot_id = offers.lot_id
+order by place, vehicle_id, offers.lot_id
