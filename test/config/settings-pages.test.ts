@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import sentences from '../../site/settings.json' with { type: 'json' };
 import { readSettings } from '../../src/base/config/config.js';
 import { allSettings } from '../../src/base/config/settings.js';
-import sentences from '../../site/settings.json' with { type: 'json' };
 import { config, settingsPage } from '../../src/cli/commands/config.js';
 import { init } from '../../src/cli/commands/init.js';
 import { effectsIn } from '../cli/support.js';
