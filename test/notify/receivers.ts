@@ -4,14 +4,14 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
 /** A request that a receiver got. */
-export interface Got {
+interface Got {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** A mail that the mail server took, with its envelope and who sent it. */
-export interface Mail extends Email {
+interface Mail extends Email {
   readonly recipients: readonly string[];
   readonly user: string | undefined;
 }

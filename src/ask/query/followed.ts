@@ -77,7 +77,7 @@ export const meaning = (
   );
 
 /** What can happen to a car that is followed. */
-export type Happening =
+type Happening =
   | 'listed'
   | 'on_offer_again'
   | 'date_set'

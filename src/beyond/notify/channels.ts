@@ -15,7 +15,7 @@ const PATIENCE = 5000;
 const MOST_PATIENCE = 15_000;
 
 /** A message to a channel. */
-export interface Message {
+interface Message {
   /** The same for a message that is sent again. */
   readonly id: string;
   readonly notice: Notice;

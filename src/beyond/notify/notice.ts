@@ -8,7 +8,7 @@ import type { Row } from '../../base/duck/session.js';
 import { type RunRecord, reasonOf } from '../../core/job/run-records.js';
 
 /** What the setting `on` of a channel can select. */
-export type Happening = Config['notify']['on'][number];
+type Happening = Config['notify']['on'][number];
 
 /** What a channel wants to be told. */
 export interface Route {
@@ -32,7 +32,7 @@ export interface News {
 }
 
 /** A line of a notice. */
-export interface Line {
+interface Line {
   readonly text: string;
   /** Page of the lot at its source. */
   readonly link?: string | undefined;
