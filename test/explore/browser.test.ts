@@ -283,13 +283,28 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
           await answered;
           await page.waitForLoadState('networkidle');
           expect(await page.getByRole('alert').allTextContents(), label).toEqual([]);
-          if (isPost) expect(page.url(), label).toMatch(/searches$|name=/);
+          if (isPost) expect(page.url(), label).toMatch(/searches$|name=|car\/\d+$/);
           await page.goto(`${explore.origin}${path}`);
         }
       });
     },
     120_000,
   );
+
+  it('follows a car by a button, shows it among the searches, and lets it go', async () => {
+    const listed = (): unknown => JSON.parse(readFileSync(join(folder.path, 'followed.json'), 'utf8'));
+    await visit(`/car/${car}`, async (page) => {
+      await page.getByRole('button', { name: 'Follow this car' }).click();
+      await page.getByRole('button', { name: 'Follow it no longer' }).waitFor();
+      expect(listed()).toEqual([{ vin: expect.stringMatching(/^\S+$/) }]);
+      await page.goto(`${explore.origin}/searches`);
+      await page.locator('#cars').getByRole('link').first().click();
+      await page.waitForURL(/\/car\/\d+$/);
+      await page.getByRole('button', { name: 'Follow it no longer' }).click();
+      await page.getByRole('button', { name: 'Follow this car' }).waitFor();
+      expect(listed()).toEqual([]);
+    });
+  });
 
   it('is not open to a page of another port of this machine, which gets no cookie', async () => {
     const asked: (string | undefined)[] = [];

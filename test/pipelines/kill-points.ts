@@ -1,5 +1,5 @@
 /**
- * Points at which a run can be killed, in the order in which a nightly job, a vacuum, a backup, a mirror and a sync reach them.
+ * Points at which a run can be killed, in the order in which a nightly job, a vacuum, a backup, a mirror, a sync and notices reach them.
  */
 export const killPoints = [
   'job.locked',
@@ -64,6 +64,8 @@ export const killPoints = [
   'sync.table-done',
   'sync.before-commit',
   'sync.committed',
+  'notify.noted',
+  'notify.sent',
 ] as const;
 
 /** Name of a point at which a run can be killed. */

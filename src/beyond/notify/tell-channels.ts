@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { instant } from '../../ask/page/format.js';
 import { readFollowed } from '../../ask/query/followed.js';
-import { readWatched } from '../../ask/query/watched.js';
+import { readWatched, type Watched } from '../../ask/query/watched.js';
 import { type Alarm, lakeStanding } from '../../ask/report/alarms.js';
 import type { Config } from '../../base/config/config.js';
 import { killPoint } from '../../base/config/kill-point.js';
@@ -79,6 +79,8 @@ async function tellOne(
   try {
     const told = readTold(layout, channel.name) ?? untold(telling);
     const found = await newsSince(told.snapshot_id);
+    for (const name of unknownSearches(channel, found?.news.searches))
+      warn(`${channel.place} is to be told of the search ${name}, and there is none of that name`);
     const ended = [
       ...before.filter(
         ({ attempt, run_id }) => attempt > told.attempt && !runs.some((run) => run.run_id === run_id),
@@ -110,6 +112,15 @@ async function tellOne(
     release();
   }
 }
+
+/** The searches that a channel names and that nobody watches; none if they were not read. */
+const unknownSearches = (
+  { route }: Channel,
+  searches: readonly Pick<Watched, 'name'>[] | undefined,
+): readonly string[] =>
+  route.on.includes('watch') && searches !== undefined
+    ? (route.searches ?? []).filter((name) => !searches.some((each) => each.name === name))
+    : [];
 
 /** A channel that is new knows what was there before these runs. */
 const untold = ({ before, runs }: Telling): Told => ({
