@@ -24,7 +24,7 @@ const TIMES: Partial<Record<KillPoint, number>> = {
 const CLOCK = new Date('2026-08-18T02:00:00Z');
 const HOURS = 60;
 const isVacuum = (point: KillPoint): boolean => point.startsWith('vacuum.');
-const isNight = (point: KillPoint): boolean => !/^(vacuum|backup|mirror|sync)\./.test(point);
+const isNight = (point: KillPoint): boolean => !/^(vacuum|backup|mirror|sync|notify)\./.test(point);
 
 const folder = temporaryFolder();
 const [first, second] = [join(folder.path, 'first'), join(folder.path, 'second')];
