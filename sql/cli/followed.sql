@@ -1,8 +1,8 @@
 -- The lots of the cars that are followed, as one snapshot has them, each with the result of its last auction that has one. Of a
--- car, $followed has its place in the list and its VIN, or the number of a lot with or without the source.
+-- car, $followed has its place in the list and its VIN, the number of a lot with or without the source, or the id of its vehicle.
 with followed as (
     select unnest(
-        from_json($followed, '[{"place":"BIGINT","vin":"VARCHAR","lot":"VARCHAR","domain_id":"BIGINT"}]'),
+        from_json($followed, '[{"place":"BIGINT","vin":"VARCHAR","lot":"VARCHAR","domain_id":"BIGINT","vehicle_id":"BIGINT"}]'),
         recursive := true
     )
 ),
@@ -15,6 +15,8 @@ cars as (
         on upper(trim(lots.lot)) = followed.lot
         and (followed.domain_id is null or lots.domain_id = followed.domain_id)
     where lots.vehicle_id is not null
+    union
+    select place, vehicle_id from followed where vehicle_id is not null
 ),
 offers as materialized (
     select
@@ -33,7 +35,7 @@ offers as materialized (
     left join lots using (vehicle_id)
 ),
 results as (
-    select lot_id, max_by((outcome, amount), attempt) as last_one
+    select lot_id, max_by({'outcome': outcome, 'amount': amount, 'sale_date': sale_date}, attempt) as last_one
     from sales
     where outcome in ('sold', 'not_sold', 'on_approval') and lot_id in (select lot_id from offers)
     group by lot_id
@@ -53,8 +55,9 @@ select
     offers.bid,
     offers.buy_now,
     lot_groups.currency,
-    last_one[1] as outcome,
-    last_one[2] as amount
+    results.last_one.outcome,
+    results.last_one.amount,
+    results.last_one.sale_date as sold_at
 from offers
 join vehicles using (vehicle_id)
 left join lot_groups on lot_groups.lot_id = offers.lot_id

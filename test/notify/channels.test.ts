@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FollowedCar } from '../../src/ask/query/followed.js';
@@ -8,6 +10,7 @@ import { redacted } from '../../src/base/config/redact.js';
 import { channelsOf } from '../../src/beyond/notify/channels.js';
 import { telegramHtml, withinBytes } from '../../src/beyond/notify/formats.js';
 import { type Notice, noticeOf, type Route } from '../../src/beyond/notify/notice.js';
+import { Unsure } from '../../src/beyond/notify/post.js';
 import { runRecord } from '../lake/run-record.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { type Receivers, startReceivers } from './receivers.js';
@@ -26,7 +29,7 @@ afterAll(async () => {
 
 /** Texts of a feed that want to be more than text. */
 const HOSTILE =
-  '<b>Sale</b> <a href="https://evil.example">x</a> & [a](https://evil.example) @everyone <!channel> #tag /start evil.com `rm` "q"\u202e\r\nBcc: all@example.com';
+  '<b>Sale</b> <a href="https://evil.example">x</a> & [a](https://evil.example) @everyone <!channel> #tag /start evil.com `rm` "q"\u202e\r\nBcc: all@example.com купить-тут.рф';
 const LINK = 'https://www.copart.com/lot/61234567?a=1&b="2"';
 
 const search = (name: string, rows: number): Watched => ({
@@ -94,7 +97,7 @@ describe('a channel', () => {
         },
       },
     ]);
-    expect(posts[0]?.body.text).not.toMatch(/[<>@`\u202e]|:\/\/|\]\(|evil\.(com|example)/);
+    expect(posts[0]?.body.text).not.toMatch(/[<>@`\u202e]|:\/\/|\]\(|evil\.(com|example)|тут\.рф/);
   });
 
   it('ntfy gets a topic, a title and text of at most 4,096 bytes', async () => {
@@ -132,6 +135,14 @@ describe('a channel', () => {
     expect(text.replaceAll(/<a href="[^"]*">lot<\/a>|<\/?b>/g, '')).not.toMatch(
       /[<>@#`\u202e]|:\/\/|\s\/\w|&(?!amp;|quot;)|evil\.(com|example)/,
     );
+    // A long part leaves room for those after it.
+    const wide = { head: 'wide', lines: Array.from({ length: 60 }, () => ({ text: 'x'.repeat(290) })) };
+    expect(telegramHtml({ parts: [{ head: 'run', lines: [] }, wide, { head: 'last', lines: [] }] })).toMatch(
+      /^<b>run<\/b>\n<b>wide<\/b>\nx+\n[\s\S]*<b>last<\/b>\n… and more/,
+    );
+    expect(telegramHtml({ parts: [{ head: `${'a'.repeat(298)}🚗🚗`, lines: [] }] }).isWellFormed()).toBe(
+      true,
+    );
     const long = telegramHtml(
       noticed({ searches: Array.from({ length: 20 }, (_, i) => search(`s${i}`, 60)) }),
     );
@@ -166,7 +177,7 @@ describe('a channel', () => {
     expect(mail?.headers).toContainEqual(
       expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }),
     );
-    expect(mail?.subject).toMatch(/^‹b›Sale.*Bcc: all＠example․com, VIN A: bid 5 USD$/);
+    expect(mail?.subject).toMatch(/^‹b›Sale.*Bcc: all＠example․com купить-тут․рф, VIN A: bid 5 USD$/);
     expect(mail?.text).toContain('bid 5 USD (lot 61234567 of copart_com)');
     expect(
       mail?.html?.match(/<\/?\w+/g)?.filter((tag) => !/^<\/?(html|body|p|ul|li|a|br)$/.test(tag)),
@@ -195,7 +206,8 @@ describe('a channel', () => {
     );
     receivers.setDown(false);
     expect(said).toEqual([
-      ...Array(3).fill('it answers 503: down for repairs'),
+      'it answers 503',
+      ...Array(2).fill('it answers 503: down for repairs'),
       'no token is set',
       expect.stringContaining('down for repairs'),
       expect.stringMatching(/Invalid login.*wrong password/),
@@ -206,6 +218,81 @@ describe('a channel', () => {
     expect(redacted(`${TOKEN} ${PASSWORD}`)).toBe('… …');
     expect(receivers.taken()).toEqual({ posts: [], mails: [] });
   });
+});
+
+describe('a receiver that does not say whether it took a message', () => {
+  /** A server that answers as told, after it has the whole request. */
+  async function answering(answer: (response: ServerResponse) => void) {
+    let requests = 0;
+    const server = createServer(async (request, response) => {
+      for await (const _ of request);
+      requests++;
+      answer(response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const close = (): void => {
+      server.closeAllConnections();
+      server.close();
+    };
+    return { url, close, requests: () => requests };
+  }
+
+  it.each<[string, (response: ServerResponse) => void, string, number]>([
+    ['closes the connection', (response) => response.destroy(), 'Unsure', 1],
+    ['is behind a gateway without an answer', (response) => void response.writeHead(504).end(), 'Unsure', 1],
+    ['will never take it', (response) => void response.writeHead(413).end(), 'Unsure', 1],
+    ['takes none at the time', (response) => void response.writeHead(503).end(), 'Error', 2],
+    ['does not know the sender', (response) => void response.writeHead(401).end(), 'Error', 1],
+  ])('because it %s', async (_, answer, kind, requests) => {
+    const server = await answering(answer);
+    const { signal } = new AbortController();
+    for (const channels of [
+      { a: { kind: 'webhook', url: server.url } },
+      { a: { kind: 'ntfy', url: `${server.url}/topic` } },
+      { a: { kind: 'telegram', chat: 1, server: server.url } },
+    ]) {
+      const before = server.requests();
+      const [channel] = channelsOf(configOf(channels), { LOTLAKE_TELEGRAM_TOKEN: TOKEN });
+      const error = await channel
+        ?.send({ id: '1', notice: NOTICE(), signal })
+        .catch((given: unknown) => given);
+      expect(error instanceof Unsure ? 'Unsure' : 'Error', JSON.stringify(channels)).toBe(kind);
+      expect(server.requests() - before).toBe(requests);
+    }
+    server.close();
+  });
+
+  it('is not asked by a mail that lotlake gave up', async () => {
+    const slow = await startReceivers(undefined, { delay: 1500 });
+    const late = AbortSignal.timeout(700);
+    const [channel] = channelsOf(
+      configOf({ desk: { kind: 'mail', to: 'desk@example.com', server: `smtp://${slow.mailHost}` } }),
+    );
+    await expect(channel?.send({ id: '1', notice: NOTICE(), signal: late })).rejects.toThrow(Unsure);
+    await slow.close();
+  });
+});
+
+it('a mail server elsewhere gets a password over TLS alone', async () => {
+  const other = await startReceivers(PASSWORD, { host: '127.0.0.2' });
+  const server = `smtp://me@${other.mailHost}`;
+  const said = await sent(
+    { desk: { kind: 'mail', to: 'desk@example.com', server } },
+    { LOTLAKE_SMTP_PASSWORD: PASSWORD },
+  );
+  expect(said).toEqual([expect.stringMatching(/TLS/)]);
+  expect(other.taken().mails).toEqual([]);
+  await other.close();
+});
+
+it('a mail server on this machine may offer TLS with a certificate of its own', async () => {
+  const own = await startReceivers(undefined, { hasTls: true });
+  expect(
+    await sent({ desk: { kind: 'mail', to: 'desk@example.com', server: `smtp://${own.mailHost}` } }, {}),
+  ).toEqual([undefined]);
+  expect(own.taken().mails).toHaveLength(1);
+  await own.close();
 });
 
 describe('a route', () => {

@@ -195,6 +195,25 @@ it('each channel is told once what a night brought, and a repeated night tells n
   const { bodies, texts } = await expectNews(known);
   expect(told(bodies[0] as z.output<typeof bodySchema>).length).toBeGreaterThan(5);
   expect(bodies[0]?.watched).toMatchObject([{ name: 'soon' }]);
+  const results = (bodies[0]?.cars ?? []).flatMap(({ events }) =>
+    events.filter(({ event }) => event === 'result'),
+  );
+  const settled = await readLake(config, {}, ({ session: { connection } }) =>
+    rows(
+      connection,
+      `select lot_id from sales where lot_id in (select lot_id from lots join vehicles using (vehicle_id) where vehicles.vin in (${followed.map((vin) => `'${vin}'`).join()}))
+       and outcome in ('sold', 'not_sold', 'on_approval')
+       qualify attempt = max(attempt) over (partition by lot_id)`,
+    ),
+  );
+  const before = await readLake(config, { choice: { snapshot: known } }, ({ session: { connection } }) =>
+    rows(connection, "select lot_id from sales where outcome in ('sold', 'not_sold', 'on_approval')"),
+  );
+  const fresh = settled.filter(({ lot_id }) => before.every((row) => row.lot_id !== lot_id));
+  expect(fresh.length).toBeGreaterThan(0);
+  expect(results.map(({ lot_id }) => lot_id)).toEqual(
+    expect.arrayContaining(fresh.map(({ lot_id }) => Number(lot_id))),
+  );
   for (const name of CHANNELS)
     expect(texts[name][0]).toMatch(/lotlake nightly of [\s\S]*search soon: \d+ new[\s\S]*VIN/);
   known = published();
@@ -215,7 +234,7 @@ it('a channel that is down is told what it missed once it is there again', async
     for (const name of CHANNELS)
       expect(err).toMatch(
         new RegExp(
-          `the channel ${name} \\(\\w+\\) was not told: .*down for repairs.*; the next run tells it`,
+          `the channel ${name} \\(\\w+\\) was not told: .*(503|down for repairs).*; the next run tells it`,
         ),
       );
     expect(arrived().texts).toEqual({ chat: [], phone: [], family: [], desk: [] });
@@ -227,12 +246,32 @@ it('a channel that is down is told what it missed once it is there again', async
   known = published();
 });
 
+it('a list of cars that cannot be read costs nobody the searches, and the cars are told once it can', async () => {
+  const path = join(output, 'followed.json');
+  const kept = readFileSync(path, 'utf8');
+  writeFileSync(path, `${kept.trim()},`);
+  expect((await run(25)).code).toBe(0);
+  const { bodies, texts } = arrived();
+  for (const name of CHANNELS) {
+    expect(texts[name], name).toHaveLength(1);
+    expect(texts[name][0]).toMatch(/the cars that are followed could not be read: .*is no list/);
+  }
+  expect(bodies[0]?.watched).toMatchObject([{ name: 'soon', since: known }]);
+  writeFileSync(path, kept);
+  const between = published();
+  expect((await run(26)).code).toBe(0);
+  const next = arrived().bodies[0];
+  expect(told(next as z.output<typeof bodySchema>)).toEqual(await changed(known, published()));
+  for (const { since } of next?.watched ?? []) expect(since).toBe(between);
+  known = published();
+});
+
 it('a message that may not have arrived is not sent again, and can be asked for', async () => {
   const before = known;
-  expect((await run(25, { LOTLAKE_KILL_AT: 'notify.sent' })).signal).toBe('SIGKILL');
+  expect((await run(27, { LOTLAKE_KILL_AT: 'notify.sent' })).signal).toBe('SIGKILL');
   const killed = published();
   const first = arrived();
-  expect((await run(26)).code).toBe(0);
+  expect((await run(28)).code).toBe(0);
   const second = arrived();
   let doubted = 0;
   for (const name of CHANNELS) {
@@ -257,13 +296,13 @@ it('a message that may not have arrived is not sent again, and can be asked for'
 
 it('a snapshot that is not kept any more is said, and the night before is compared', async () => {
   receivers.setDown(true);
-  expect((await run(27)).code).toBe(0);
+  expect((await run(29)).code).toBe(0);
   const before = published();
   const few = { LOTLAKE_KEEP_DAYS: '0', LOTLAKE_KEEP_SNAPSHOTS: '1' };
   const place = { url: 'http://127.0.0.1:9/api', output, cwd: folder.path, env: few };
   expect((await startLotlake(['vacuum'], place).ended).code).toBe(0);
   receivers.setDown(false);
-  expect((await run(28)).code).toBe(0);
+  expect((await run(30)).code).toBe(0);
   const { texts } = await expectNews(before);
   for (const name of CHANNELS)
     expect(texts[name][0]).toMatch(/The snapshot \S+, which it was told of last, is not kept any more/);

@@ -176,7 +176,7 @@ describe('a notice', () => {
     const alarms = ['[Sale](https://evil.example)', '`rm`', ...texts].map((what) => ({ ...alarm, what }));
     const { text = '', facts } = told(published(1), alarms, standard) ?? {};
     expect(text).not.toMatch(/[<>@`]|:\/\/|\]\(/);
-    expect(text).toContain('evil.example|Sale');
+    expect(text).toContain('evil․example|Sale');
     expect(facts).toMatchObject({ run: { alarms } });
   });
 });
@@ -299,7 +299,7 @@ describe('observers', () => {
   it('retry once what may pass, and warn of the rest without the secret', async () => {
     const env = { LOTLAKE_NOTIFY_URL: urlOf('/services/T0/abcdefghijklmnop') };
     for (const [given, requests, warning] of [
-      [['reset', 200], 2, undefined],
+      [['reset', 200], 1, 'other side closed'],
       [[503, 200], 2, undefined],
       [[503, 503], 2, 'it answers 503'],
       [[404], 1, 'it answers 404'],
@@ -311,7 +311,11 @@ describe('observers', () => {
       expect(warnings).toEqual(
         warning === undefined
           ? []
-          : [`the webhook of notify.url was not told: ${warning}; the next run tells it`],
+          : [
+              given[0] === 'reset'
+                ? `the webhook of notify.url may not have been told: ${warning}; it is not told again, and its next message says so`
+                : `the webhook of notify.url was not told: ${warning}; the next run tells it`,
+            ],
       );
     }
   });

@@ -31,8 +31,16 @@ export interface Receivers {
 /**
  * Starts the servers.
  * @param password of the user of the mail server; without one it asks for none
+ * @param given milliseconds until it answers to a mail, its address, and whether it offers TLS, with a certificate that nobody knows
  */
-export async function startReceivers(password?: string): Promise<Receivers> {
+export async function startReceivers(
+  password?: string,
+  {
+    delay = 0,
+    host = '127.0.0.1',
+    hasTls = false,
+  }: { readonly delay?: number; readonly host?: string; readonly hasTls?: boolean } = {},
+): Promise<Receivers> {
   let [posts, mails]: [Got[], Mail[]] = [[], []];
   let isDown = false;
   const web = createServer(async (request, response) => {
@@ -46,11 +54,11 @@ export async function startReceivers(password?: string): Promise<Receivers> {
     });
     response.end('{}');
   });
-  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => web.listen(0, host, resolve));
   const mail = new SMTPServer({
     authOptional: password === undefined,
     allowInsecureAuth: true,
-    disabledCommands: ['STARTTLS'],
+    disabledCommands: hasTls ? [] : ['STARTTLS'],
     onAuth: ({ username, password: given }, _, done) =>
       given === password ? done(null, { user: username }) : done(new Error('wrong password')),
     onRcptTo: ({ address }, _, done) =>
@@ -62,18 +70,18 @@ export async function startReceivers(password?: string): Promise<Receivers> {
         if (isDown) return done(Object.assign(new Error('down for repairs'), { responseCode: 451 }));
         void PostalMime.parse(Buffer.concat(chunks)).then((parsed) => {
           mails.push({ ...parsed, recipients: envelope.rcptTo.map(({ address }) => address), user });
-          done();
+          setTimeout(done, delay);
         });
       });
     },
   });
   // A client that is killed, or that is not let in.
   mail.on('error', () => undefined);
-  await new Promise<void>((resolve) => mail.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => mail.listen(0, host, resolve));
   const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
   return {
-    url: `http://127.0.0.1:${portOf(web)}`,
-    mailHost: `127.0.0.1:${portOf(mail.server)}`,
+    url: `http://${host}:${portOf(web)}`,
+    mailHost: `${host}:${portOf(mail.server)}`,
     taken() {
       const found = { posts, mails };
       [posts, mails] = [[], []];

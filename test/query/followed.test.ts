@@ -11,11 +11,12 @@ afterAll(() => folder.remove());
 const LOT: CarLot = {
   ...{ lot_id: 7, lot: '61234567', domain_id: 3, domain_name: 'copart_com', link: null, archived: false },
   ...{ sale_date: '2026-11-24T15:00:00.000Z', bid: 1500, buy_now: null, currency: 'USD' },
-  ...{ outcome: null, amount: null },
+  ...{ outcome: null, amount: null, sold_at: null },
 };
+const SINCE = '2026-11-23T04:00:00.000Z';
 const LATER = '2026-11-26T15:00:00.000Z';
 const told = (then: Partial<CarLot>, now: Partial<CarLot>): string[] =>
-  eventsOf([{ ...LOT, ...then }], [{ ...LOT, ...now }], true).map(({ event, text }) => `${event}: ${text}`);
+  eventsOf([{ ...LOT, ...then }], [{ ...LOT, ...now }], SINCE).map(({ event, text }) => `${event}: ${text}`);
 
 describe('a lot of a followed car', () => {
   it.each<[string, Partial<CarLot>, Partial<CarLot>, string[]]>([
@@ -83,17 +84,28 @@ describe('a lot of a followed car', () => {
   ])('that %s', (_, then, now, events) => expect(told(then, now)).toEqual(events));
 
   it('is new, is the next one of the car, or is of another car now', () => {
-    const texts = (then: CarLot[], now: CarLot[], isKnown: boolean) =>
-      eventsOf(then, now, isKnown).map(({ text }) => text);
+    const texts = (then: CarLot[], now: CarLot[]) => eventsOf(then, now, SINCE).map(({ text }) => text);
     const next = { ...LOT, lot_id: 8, lot: '7' };
-    expect(texts([], [LOT], false)).toEqual(['listed, auction 2026-11-24 15:00 UTC, bid 1,500 USD']);
-    expect(texts([LOT], [LOT, next], true)).toEqual([
+    expect(texts([], [LOT])).toEqual(['listed, auction 2026-11-24 15:00 UTC, bid 1,500 USD']);
+    expect(texts([LOT], [LOT, next])).toEqual([
       'on offer again, auction 2026-11-24 15:00 UTC, bid 1,500 USD',
     ]);
-    expect(texts([LOT], [], true)).toEqual(['the lake has it under this car no more']);
-    expect(texts([], [{ ...LOT, archived: true, outcome: 'sold', amount: 5 }], false)).toEqual([
-      'sold for 5 USD',
-    ]);
+    expect(texts([LOT], [])).toEqual(['the lake has it under this car no more']);
+  });
+
+  it('tells a result that is of these days, again if another auction brought the same, and none of years ago', () => {
+    const sold = {
+      ...LOT,
+      archived: true,
+      outcome: 'not_sold',
+      amount: 5,
+      sold_at: '2026-11-22T15:00:00.000Z',
+    };
+    const texts = (then: CarLot[], now: CarLot[]) => eventsOf(then, now, SINCE).map(({ text }) => text);
+    expect(texts([], [sold])).toEqual(['not sold at 5 USD']);
+    expect(texts([], [{ ...sold, sold_at: '2024-11-22T15:00:00.000Z' }])).toEqual([]);
+    expect(texts([sold], [{ ...sold, sold_at: '2026-11-22T16:00:00.000Z' }])).toEqual([]);
+    expect(texts([sold], [{ ...sold, sold_at: '2026-11-29T15:00:00.000Z' }])).toEqual(['not sold at 5 USD']);
   });
 });
 
@@ -110,7 +122,17 @@ describe('the list of followed cars', () => {
     expect(follow(config, { vin: 'B' }, false)).toBe(false);
     expect(followedCars(config)).toEqual([{ vin: 'A' }, { lot: '1' }, { lot: '1', domain_id: 3 }]);
     expect(follow(config, { lot: '1' }, false)).toBe(true);
-    expect(followedCars(config)).toEqual([{ vin: 'A' }, { lot: '1', domain_id: 3 }]);
+    expect(followedCars(config)).toEqual([{ vin: 'A' }]);
+    expect(follow(config, { lot: '2', domain_id: 3 }, true)).toBe(true);
+    expect(follow(config, { lot: '2', domain_id: 1 }, false)).toBe(false);
+    expect(follow(config, { lot: '2', domain_id: 3 }, false)).toBe(true);
+  });
+
+  it('takes nothing that it could not read again', () => {
+    for (const car of [{}, { lot: ' ' }, { vin: 'A'.repeat(101) }, { vin: 'A', more: 1 }]) {
+      expect(() => follow(config, car, true)).toThrow('cannot be followed');
+      expect(followedCars(config)).toEqual([{ vin: 'A' }]);
+    }
   });
 
   it('may be written by hand, and says where it is wrong', () => {

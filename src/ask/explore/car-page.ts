@@ -47,45 +47,51 @@ export async function carPage(
     first: html`<h1>${title}</h1>
 ${offers.map(offerLine)}
 ${vehicleFacts(vehicle, seen)}
-${followForm(id, meaning(followedCars(config), namesOf(vehicle, lots).vin, namesOf(vehicle, lots).lots).length > 0)}
+${await followForm(connection, config, id)}
 ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
     rest: restOf(connection, id, pictures),
   };
 }
 
-/** What a car can be followed by. */
-const namesOf = (vehicle: Row, lots: readonly Row[]) => ({
-  vin: typeof vehicle.vin === 'string' && vehicle.vin.trim() !== '' ? vehicle.vin.trim() : null,
-  lots: lots.map(({ lot, domain_id }) => ({
-    lot: printable(lot).trim(),
-    domain_id: typeof domain_id === 'number' ? domain_id : null,
-  })),
-});
+/** What is wrong with a VIN that many cars have. */
+const SHARED: readonly unknown[] = ['length', 'characters', 'placeholder'];
 
-const followForm = (id: number, isFollowed: boolean): Html =>
-  html`<form method="post" action="/car/${id}/follow"><p class="tools"><button>${isFollowed ? 'Follow it no longer' : 'Follow this car'}</button> ${isFollowed && html`<input type="hidden" name="stop" value="1">`}<span class="note">${isFollowed ? 'Its news are in Searches.' : 'Each night then tells a new date, bid, Buy Now price or result.'}</span></p></form>`;
+/** What a car can be followed by: its VIN, if it is one, and its lots. */
+async function namesOf(connection: DuckDBConnection, id: number) {
+  const about = askAbout(connection, id);
+  const [facts] = await about('explore/vin');
+  const lots = (await about('cli/vehicle_lots')).flatMap(({ lot, domain_id }) => {
+    const number = printable(lot).trim();
+    return number === ''
+      ? []
+      : [{ lot: number, domain_id: typeof domain_id === 'number' ? domain_id : null }];
+  });
+  const vin = typeof facts?.vin === 'string' && !SHARED.includes(facts.reason) ? facts.vin : null;
+  return { vin, lots };
+}
 
-/** Follows a car of the lake, or no longer. Returns whether the lake has it. Throws QUERY_PLACE. */
+/** The button that follows a car; none for a car that has neither a VIN nor the number of a lot. */
+async function followForm(connection: DuckDBConnection, config: Config, id: number): Promise<Html | false> {
+  const { vin, lots } = await namesOf(connection, id);
+  if (vin === null && lots.length === 0) return false;
+  const isFollowed = meaning(followedCars(config), vin, lots).length > 0;
+  return html`<form method="post" action="/car/${id}/follow"><p class="tools"><button>${isFollowed ? 'Follow it no longer' : 'Follow this car'}</button> ${isFollowed && html`<input type="hidden" name="stop" value="1">`}<span class="note">${isFollowed ? 'Its news are in Searches.' : 'Each night then tells a new date, bid, Buy Now price or result.'}</span></p></form>`;
+}
+
+/** Follows a car of the lake, or no longer. Returns whether that can be. Throws QUERY_PLACE. */
 export async function followCar(
   { connection }: Shown,
   config: Config,
   id: number,
   isFollowed: boolean,
 ): Promise<boolean> {
-  const about = askAbout(connection, id);
-  const [vehicle] = await about('cli/vehicle');
-  if (vehicle === undefined) return false;
-  const { vin, lots } = namesOf(vehicle, await about('cli/vehicle_lots'));
+  const { vin, lots } = await namesOf(connection, id);
   for (const car of isFollowed ? [] : meaning(followedCars(config), vin, lots)) follow(config, car, false);
   const [lot] = lots;
-  if (isFollowed && vin !== null) follow(config, { vin: vin.toUpperCase() }, true);
+  if (isFollowed && vin !== null) follow(config, { vin }, true);
   else if (isFollowed && lot !== undefined)
-    follow(
-      config,
-      { lot: lot.lot.toUpperCase(), ...(lot.domain_id === null ? {} : { domain_id: lot.domain_id }) },
-      true,
-    );
-  return true;
+    follow(config, { lot: lot.lot, ...(lot.domain_id === null ? {} : { domain_id: lot.domain_id }) }, true);
+  return vin !== null || lot !== undefined;
 }
 
 /** The page of a car that only the archive feed and sales name; undefined if nothing does. */

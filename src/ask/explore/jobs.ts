@@ -39,7 +39,7 @@ export async function* runJob(on: JobLake, job: Job): AsyncGenerator<string | Ui
   if (job.kind === 'result') yield String(await resultOf(connection, job.sql));
   else if (job.kind === 'pivot') yield String(await pivotOf(connection, job.table, job.pivot));
   else if (job.kind === 'facts') yield JSON.stringify([...(await columnFacts(connection, job.table))]);
-  else if (job.kind === 'report') yield await readPage(config, LINKS);
+  else if (job.kind === 'report') yield await readPage(config, { links: LINKS });
   else if (job.kind === 'trial') await tryModel(on, job.files);
   else if (job.kind === 'columns') yield JSON.stringify(await columnsOf(connection, job.sql));
   else {

@@ -193,7 +193,7 @@ export function appOf(
   );
   app.get('/runs', (c) => page(c, (shown) => runsPage(shown, config, c.req.query('run'))));
   app.get('/searches', (c) =>
-    page(c, (shown) => searchesPage(shown, config, folders, searchIn(c.req.query()))),
+    page(c, (shown) => searchesPage(shown, config, folders, searchIn(c.req.query())), { isSlow: true }),
   );
   for (const format of ['csv', 'parquet'] as const) {
     app.get(`/lots.${format}`, (c) =>

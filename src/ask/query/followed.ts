@@ -14,14 +14,16 @@ import { readLake, withDatabase } from './open-lake.js';
 /** Cars that can be followed at once. */
 const MOST = 1000;
 
-const id = z.string().trim().toUpperCase().min(1).max(60);
+const id = z.string().trim().toUpperCase().min(1).max(100);
 
-const carSchema = z.strictObject({
-  vin: id.optional(),
-  /** Number of one of its lots, and the source that it is of; of any source without one. */
-  lot: id.optional(),
-  domain_id: z.int().optional(),
-});
+const carSchema = z
+  .strictObject({
+    vin: id.optional(),
+    /** Number of one of its lots, and the source that it is of; of any source without one. */
+    lot: id.optional(),
+    domain_id: z.int().optional(),
+  })
+  .refine(({ vin, lot }) => (vin === undefined) !== (lot === undefined));
 
 /** A car that is followed: by its VIN, or by the number of one of its lots. */
 export type Followed = z.output<typeof carSchema>;
@@ -31,7 +33,7 @@ export function followedCars(config: Config): readonly Followed[] {
   const { followed: path } = layoutOf(config.output);
   if (!existsSync(path)) return [];
   const found = z
-    .array(carSchema.refine(({ vin, lot }) => (vin === undefined) !== (lot === undefined)))
+    .array(carSchema)
     .max(MOST)
     .safeParse(jsonIn(readFileSync(path, 'utf8')));
   if (found.success) return found.data;
@@ -41,10 +43,23 @@ export function followedCars(config: Config): readonly Followed[] {
   });
 }
 
-/** Follows a car from now on, or no longer. Returns whether that changed anything. Throws QUERY_PLACE. */
-export function follow(config: Config, car: Followed, isFollowed: boolean): boolean {
+/**
+ * Follows a car from now on, or no longer: a lot number without a source ends it for every source. Returns whether that changed
+ * anything. Throws QUERY_PLACE, also for a VIN or number that is none.
+ */
+export function follow(config: Config, given: Followed, isFollowed: boolean): boolean {
+  const car = carSchema.safeParse(given).data;
+  if (car === undefined)
+    throw new LotlakeError('QUERY_PLACE', `${carText(given)} cannot be followed`, {
+      outcome: 'usage',
+      hint: 'give a VIN or a lot number of 1 to 100 characters',
+    });
   const before = followedCars(config);
-  const others = before.filter((each) => carText(each) !== carText(car));
+  const isSame = (each: Followed): boolean =>
+    each.vin === car.vin &&
+    each.lot === car.lot &&
+    (each.domain_id === car.domain_id || (!isFollowed && car.domain_id === undefined));
+  const others = before.filter((each) => !isSame(each));
   if (others.length < before.length === isFollowed) return false;
   if (isFollowed && others.length >= MOST)
     throw new LotlakeError('QUERY_PLACE', `${MOST} cars are followed already`, {
@@ -116,6 +131,8 @@ export interface CarLot {
   /** `sold`, `not_sold` or `on_approval`, of its last auction with a result; null if none has one. */
   readonly outcome: string | null;
   readonly amount: number | null;
+  /** Date of that auction. */
+  readonly sold_at: string | null;
 }
 
 /** A car that is followed, and what happened to it since an earlier snapshot. */
@@ -148,21 +165,35 @@ export async function readFollowed(
   } = {},
 ): Promise<FollowedCar[]> {
   if (cars.length === 0) return [];
-  const { id, lots } = await lotsIn(config, cars, undefined, signal);
+  const asked = cars.map((car, place) => ({ place, ...car }));
+  const { id, lots } = await lotsIn(config, asked, undefined, signal);
   const before = since ?? (await newestBefore(config, id, signal));
-  const then = before === undefined ? undefined : (await lotsIn(config, cars, before, signal)).lots;
+  // A lot may have been unknown then, and its car known.
+  const ids = [...lots].flatMap(([place, found]) =>
+    vehiclesOf(found).map((vehicle_id) => ({ place, vehicle_id })),
+  );
+  const then = before === undefined ? undefined : await lotsIn(config, [...asked, ...ids], before, signal);
+  const told = new Set<number>();
   return cars.map((car, place) => {
-    const [now, past] = [lots.get(place) ?? [], then?.get(place)];
+    const [now, past] = [lots.get(place) ?? [], then?.lots.get(place)];
+    // A car that is followed by its VIN and by a lot is told once.
+    const events = then === undefined ? [] : eventsOf(lotsOf(past ?? []), lotsOf(now), then.created);
+    const fresh = events.filter(({ lot_id }) => !told.has(lot_id));
+    for (const { lot_id } of fresh) told.add(lot_id);
     return {
       car: carText(car),
       name: printable(now[0]?.name ?? past?.[0]?.name) || null,
-      vehicle_ids: [...new Set(now.map(({ vehicle_id }) => Number(vehicle_id)))],
+      vehicle_ids: vehiclesOf(now),
       since: before ?? null,
-      events: then === undefined ? [] : eventsOf(lotsOf(past ?? []), lotsOf(now), past !== undefined),
+      events: fresh,
       lots: lotsOf(now),
     };
   });
 }
+
+const vehiclesOf = (found: readonly Row[]): number[] => [
+  ...new Set(found.map(({ vehicle_id }) => Number(vehicle_id))),
+];
 
 /** The newest snapshot that was current before one. */
 const newestBefore = (
@@ -175,20 +206,23 @@ const newestBefore = (
     return olderThan(kept, id).at(-1)?.id;
   });
 
-/** The rows of the cars in a snapshot, by the place of the car. */
+/** The rows of the cars in a snapshot, by the place of the car, and when it was made. */
 async function lotsIn(
   config: Config,
-  cars: readonly Followed[],
+  asked: readonly object[],
   snapshot: string | undefined,
   signal: AbortSignal | undefined,
-): Promise<{ readonly id: string; readonly lots: ReadonlyMap<number, readonly Row[]> }> {
-  const asked = cars.map((car, place) => ({ place, ...car }));
+): Promise<{
+  readonly id: string;
+  readonly created: string;
+  readonly lots: ReadonlyMap<number, readonly Row[]>;
+}> {
   const reading = { named: 'vehicles vin_facts lots lot_groups sales', choice: { snapshot }, signal };
   return readLake(config, reading, async ({ session: { connection }, manifest }) => {
     const found = await ask(connection, 'cli/followed', { followed: JSON.stringify(asked) }).catch(failOlder);
     const lots = new Map<number, Row[]>();
     for (const row of found) lots.set(Number(row.place), [...(lots.get(Number(row.place)) ?? []), row]);
-    return { id: manifest.snapshot_id, lots };
+    return { id: manifest.snapshot_id, created: manifest.created_at, lots };
   });
 }
 
@@ -210,6 +244,7 @@ const lotsOf = (found: readonly Row[]): CarLot[] =>
       currency: textOrNull(row.currency),
       outcome: textOrNull(row.outcome),
       amount: amountOf(row.amount),
+      sold_at: row.sold_at instanceof Date ? row.sold_at.toISOString() : null,
     }));
 
 /** An amount; 0 is none. */
@@ -217,13 +252,13 @@ const amountOf = (value: unknown): number | null => (typeof value === 'number' &
 
 /**
  * What happened to the lots of a car between two states.
- * @param isKnown whether the car was in the earlier snapshot
+ * @param since when the earlier one was, in ISO 8601
  */
-export function eventsOf(then: readonly CarLot[], now: readonly CarLot[], isKnown: boolean): CarEvent[] {
+export function eventsOf(then: readonly CarLot[], now: readonly CarLot[], since: string): CarEvent[] {
   const past = new Map(then.map((lot) => [lot.lot_id, lot]));
   const present = new Set(now.map(({ lot_id }) => lot_id));
   return [
-    ...now.flatMap((lot) => changesOf(past.get(lot.lot_id), lot, isKnown)),
+    ...now.flatMap((lot) => changesOf(past.get(lot.lot_id), lot, { isKnown: then.length > 0, since })),
     ...then
       .filter(({ lot_id, archived }) => !archived && !present.has(lot_id))
       .map((lot) => eventOf('left', lot, 'the lake has it under this car no more')),
@@ -240,7 +275,11 @@ const eventOf = (event: Happening, { lot_id, lot, domain_name, link }: CarLot, t
 });
 
 /** What happened to one lot. */
-function changesOf(then: CarLot | undefined, now: CarLot, isKnown: boolean): CarEvent[] {
+function changesOf(
+  then: CarLot | undefined,
+  now: CarLot,
+  { isKnown, since }: { readonly isKnown: boolean; readonly since: string },
+): CarEvent[] {
   const money = (amount: number): string =>
     `${Math.round(amount).toLocaleString('en')}${now.currency === null ? '' : ` ${now.currency}`}`;
   const price = now.domain_id === 12 ? 'asking price' : 'Buy Now';
@@ -272,11 +311,21 @@ function changesOf(then: CarLot | undefined, now: CarLot, isKnown: boolean): Car
     if (now.buy_now === null && then.buy_now !== null)
       add('buy_now_taken_back', `no ${price} any more; it was ${money(then.buy_now)}`);
   }
-  if (now.outcome !== null && (now.outcome !== then?.outcome || now.amount !== then.amount))
-    add('result', resultText(now, money));
+  // A lot that comes with an old result is no news.
+  const isOld = then === undefined && (now.sold_at ?? '') < daysBefore(since);
+  const isOther =
+    now.outcome !== then?.outcome ||
+    now.amount !== then?.amount ||
+    dayOf(now.sold_at) !== dayOf(then?.sold_at);
+  if (now.outcome !== null && isOther && !isOld) add('result', resultText(now, money));
   if (now.archived && then?.archived === false) add('left', 'no longer listed');
   return found;
 }
+
+const dayOf = (instant: string | null | undefined): string | undefined => instant?.slice(0, 10);
+
+/** Three days before an instant: an auction and its result are that far apart. */
+const daysBefore = (instant: string): string => new Date(Date.parse(instant) - 3 * 86_400_000).toISOString();
 
 function resultText({ outcome, amount }: CarLot, money: (amount: number) => string): string {
   if (outcome === 'sold') return amount === null ? 'sold, for an unknown price' : `sold for ${money(amount)}`;

@@ -53,9 +53,13 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
 
 /**
  * Makes one HTML document of the published snapshot and the headline of the snapshot before it.
- * @param links where the cells of tables lead to; to the sources by default
+ * @param given `links`, where the cells of tables lead to, to the sources by default; whether it is for others than the user, who learn
+ *   nothing of the cars that the user follows
  */
-export function readPage(config: Config, links?: Links): Promise<string> {
+export function readPage(
+  config: Config,
+  { links, isForOthers = false }: { readonly links?: Links; readonly isForOthers?: boolean } = {},
+): Promise<string> {
   let tables: readonly string[] = [];
   const named = async (connection: DuckDBConnection) => {
     const read = await tablesOf(
@@ -76,7 +80,7 @@ export function readPage(config: Config, links?: Links): Promise<string> {
     const facts = await readFacts(connection, Number(headline.minimum_group));
     const standing = await readStanding(connection, layoutOf(config.output), manifest);
     const watched = await readWatched(config);
-    const cars = await readFollowed(config);
+    const cars = isForOthers ? [] : await readFollowed(config);
     const answers = await readAnswers(connection);
     const sections = sectionsOf(answers, facts, links);
     const unknown = sections.filter(({ part }) => part === undefined);

@@ -27,7 +27,7 @@ export function escapeControls(text: string): string {
 
 /** A text cut to a length; an ellipsis stands for the rest. */
 export function clip(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+  return text.length > length ? `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
 
 /** Stands for an unknown figure. */

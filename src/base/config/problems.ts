@@ -16,14 +16,26 @@ export function webProblem(given: string, example = 'https://host/path', advice 
 export function topicProblem(given: string): string | undefined {
   const problem = webProblem(given, 'https://ntfy.sh/topic', '; a token belongs in LOTLAKE_NTFY_TOKEN');
   if (problem !== undefined) return problem;
-  const { pathname, search, hash } = new URL(given);
+  const { protocol, hostname, pathname, search, hash } = new URL(given);
+  if (protocol === 'http:' && !LOCAL.includes(hostname))
+    return 'it is not https, and topic and token would travel in the clear';
   return /^\/[\w-]{1,64}$/.test(pathname) && search + hash === '' ? undefined : 'its path is not one topic';
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What is wrong with the address of a mail server; undefined if nothing is. */
 export function smtpProblem(given: string): string | undefined {
   if (!URL.canParse(given)) return 'it is no address such as smtps://user@mail.example.com';
-  const { protocol, hostname, password, pathname } = new URL(given);
+  const { protocol, hostname, username, password, pathname } = new URL(given);
+  if (!isDecodable(username)) return 'its user has a % that must be written %25';
   if (protocol !== 'smtps:' && protocol !== 'smtp:') return 'it is no address of smtps or smtp';
   if (password !== '') return 'it holds a password; that belongs in LOTLAKE_SMTP_PASSWORD, or in secretFile';
   return hostname !== '' && /^\/?$/.test(pathname) ? undefined : 'it names no host, or a path behind it';

@@ -5,14 +5,18 @@ import { LOCAL } from '../../base/config/problems.js';
 import { hideKey } from '../../base/config/redact.js';
 import { mailHtml, plainText, telegramHtml, withinBytes, withoutMarkup } from './formats.js';
 import type { Notice, Route } from './notice.js';
-import { post } from './post.js';
+import { post, Unsure } from './post.js';
 
 /** Bytes of a message of ntfy; it makes a file of a longer one. */
 const MOST_NTFY = 4096;
 
-/** Milliseconds that a mail server may take for each step, and for all. */
-const PATIENCE = 5000;
-const MOST_PATIENCE = 15_000;
+/** Milliseconds that a mail server may take to let lotlake in, for each step, and for all. */
+const GREETING = 5000;
+const STEP = 20_000;
+const ALL = 40_000;
+
+/** Characters from which on a part of an address is taken for a secret. */
+const LEAST_SECRET = 12;
 
 /** A message to a channel. */
 interface Message {
@@ -34,9 +38,15 @@ export interface Channel {
 
 type Settings = Config['notify']['channels'][string];
 
-/** Every channel of the settings. */
+/** Every channel of the settings. From now on no message of lotlake holds their secrets. */
 export function channelsOf({ notify }: Config, env: NodeJS.ProcessEnv = process.env): Channel[] {
   const { url, on, channels } = notify;
+  for (const secret of [env.LOTLAKE_NTFY_TOKEN, env.LOTLAKE_TELEGRAM_TOKEN, env.LOTLAKE_SMTP_PASSWORD])
+    hideKey(secret ?? '');
+  for (const settings of [{ url }, ...Object.values(channels)])
+    if ('url' in settings && settings.url !== undefined)
+      for (const part of settings.url.split(/[/?&=#]+/).slice(2))
+        if (part.length >= LEAST_SECRET) hideKey(part);
   const first: Channel[] =
     url === undefined
       ? []
@@ -69,7 +79,7 @@ async function sendTo(
   if (kind === 'mail') return mail(settings, { id, notice, signal }, env);
   if (kind === 'webhook')
     await post(settings.url, { text: plainText(notice), id, ...notice.facts }, signal, {
-      'idempotency-key': id,
+      headers: { 'idempotency-key': id },
     });
   if (kind === 'ntfy') {
     const token = secretOf(settings, env.LOTLAKE_NTFY_TOKEN);
@@ -80,7 +90,8 @@ async function sendTo(
       message: withinBytes(plainText(notice), MOST_NTFY),
       ...(notice.isUrgent ? { priority: 4 } : {}),
     };
-    await post(origin, body, signal, token === undefined ? {} : { authorization: `Bearer ${token}` });
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    await post(origin, body, signal, { headers, says: true });
   }
   if (kind === 'telegram') {
     const token = secretOf(settings, env.LOTLAKE_TELEGRAM_TOKEN);
@@ -95,6 +106,7 @@ async function sendTo(
         link_preview_options: { is_disabled: true },
       },
       signal,
+      { says: true },
     );
   }
   return undefined;
@@ -125,46 +137,46 @@ async function mail(
   const [first = '', ...others] = settings.to;
   const { from = first } = settings;
   const pass = secretOf(settings, env.LOTLAKE_SMTP_PASSWORD);
+  const isHere = LOCAL.includes(hostname);
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (protocol === 'smtps:' ? 465 : 587) : Number(port),
     secure: protocol === 'smtps:',
-    requireTLS: protocol === 'smtp:' && username !== '' && !LOCAL.includes(hostname),
+    requireTLS: protocol === 'smtp:' && username !== '' && !isHere,
+    // The certificate of a mail server on this machine is rarely one that others know.
+    ignoreTLS: protocol === 'smtp:' && isHere,
     ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: pass ?? '' } }),
-    connectionTimeout: PATIENCE,
-    greetingTimeout: PATIENCE,
-    socketTimeout: PATIENCE,
+    connectionTimeout: GREETING,
+    greetingTimeout: GREETING,
+    socketTimeout: STEP,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   try {
-    const sending = transport.sendMail({
+    const { rejected } = await transport.sendMail({
       from: { name: 'lotlake', address: from },
       to: [first, ...others],
       subject: withoutMarkup(notice.subject).replaceAll('\n', ' '),
       text: plainText(notice),
       html: mailHtml(notice),
-      // A mailbox that gets it twice shows it once.
       messageId: `<${id}@${from.replace(/.*@/, '')}>`,
       headers: { 'auto-submitted': 'auto-generated' },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ALL)]),
     });
-    // It may fail once nobody waits for it.
-    sending.catch(() => undefined);
-    const { rejected } = await Promise.race([
-      sending,
-      untilAborted(AbortSignal.any([signal, AbortSignal.timeout(MOST_PATIENCE)])),
-    ]);
     return rejected.length === 0 ? undefined : `the mail server did not take it for ${rejected.join(', ')}`;
+  } catch (error) {
+    throw isMailUnsure(error) ? new Unsure(messageOf(error)) : error;
   } finally {
     transport.close();
   }
 }
 
-/** Rejects when a signal is aborted. */
-const untilAborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    const late = (): void => reject(new Error('it did not answer in time'));
-    if (signal.aborted) late();
-    else signal.addEventListener('abort', late, { once: true });
-  });
+/** Whether a mail may have arrived although its sending failed: the connection was there, and the server refused nothing. */
+function isMailUnsure(error: unknown): boolean {
+  const { name, responseCode, timeoutType, message } = Object(error);
+  if (typeof responseCode === 'number') return false;
+  return (
+    name === 'AbortError' || timeoutType === 'SOCKET_TIMEOUT' || /closed|reset|EPIPE/i.test(String(message))
+  );
+}

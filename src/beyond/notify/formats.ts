@@ -9,6 +9,8 @@ const MARKUP: readonly (readonly [RegExp, string])[] = [
   [/:\/\//g, ': //'],
   [/\]\(/g, '] ('],
   [/`/g, "'"],
+  // The name of a site without a scheme.
+  [/(?<=[\p{L}\p{N}])\.(?=[\p{L}\p{N}-]*\p{L}{2})/gu, '․'],
 ];
 
 /** A text that no chat reads as a mention, a link or markup. */
@@ -44,27 +46,33 @@ const anchor = (link: string, text: string): string =>
 const withoutCommands = (text: string): string =>
   text.replaceAll('#', '＃').replaceAll(/(?<![\w/])\/(?=\w)/g, '∕');
 
+/** Characters that Telegram takes. */
+const MOST_TELEGRAM = 4096;
+
 /**
- * A notice in the HTML of Telegram: heads in bold, and a link to each lot. Parts are left out at the end so that it has at most
- * 4,096 characters, with its markup.
+ * A notice in the HTML of Telegram: heads in bold, and a link to each lot. Lines that do not fit are left out, each head first. It has
+ * at most 4,096 characters, with its markup.
  */
 export function telegramHtml({ parts }: Pick<Notice, 'parts'>): string {
-  const partOf = ({ head, lines }: Part): string =>
-    [
-      `<b>${escaped(withoutCommands(clip(head, 1000)))}</b>`,
-      ...lines.map(({ text, link }) => {
-        const words = escaped(withoutCommands(clip(text, 500)));
-        return link === undefined ? words : `${words} ${anchor(link, 'lot')}`;
-      }),
-    ].join('\n');
-  const shown: string[] = [];
-  let left = 4096 - REST.length - 1;
-  for (const text of parts.map(partOf)) {
+  const heads = parts.map(({ head }) => `<b>${escaped(withoutCommands(clip(head, 300)))}</b>`);
+  const lines = parts.map((part) =>
+    part.lines.map(({ text, link }) => {
+      const words = escaped(withoutCommands(clip(text, 300)));
+      return link === undefined ? words : `${words} ${anchor(link, 'lot')}`;
+    }),
+  );
+  let left = MOST_TELEGRAM - REST.length - 1;
+  const fits = (text: string): boolean => {
+    if (text.length + 1 > left) return false;
     left -= text.length + 1;
-    if (left < 0) return [...shown, REST].join('\n');
-    shown.push(text);
-  }
-  return shown.join('\n');
+    return true;
+  };
+  const shownHeads = heads.map(fits);
+  const shown = lines.map((texts, i) => texts.filter((text) => shownHeads[i] === true && fits(text)));
+  const isWhole =
+    shownHeads.every((is) => is) && shown.every((texts, i) => texts.length === lines[i]?.length);
+  const kept = heads.flatMap((head, i) => (shownHeads[i] === true ? [head, ...(shown[i] ?? [])] : []));
+  return [...kept, ...(isWhole ? [] : [REST])].join('\n');
 }
 
 /** A notice as a page of a mail. */

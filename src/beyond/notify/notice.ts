@@ -62,6 +62,9 @@ const RUNS = 5;
 /** Lots of a search, and events of a car, that the text of a notice names. */
 const NAMED = 5;
 
+/** Events of a car that a webhook gets. */
+const FACTS = 50;
+
 /** Searches and cars that the text of a notice names. */
 const PARTS = 20;
 
@@ -106,8 +109,9 @@ export function noticeOf(news: News, { on, searches }: Route): Notice | undefine
     facts: {
       run: { ...factsOf(last), alarms },
       ...(earlier.length > 0 ? { missed: earlier.slice(-RUNS).map(factsOf) } : {}),
-      watched,
-      cars,
+      watched: watched.map((each, i) => (i < PARTS ? each : { ...each, entered_rows: [], left_rows: [] })),
+      // The lots as they are now are in the lake.
+      cars: cars.map(({ lots: _, events, ...car }) => ({ ...car, events: events.slice(0, FACTS) })),
     },
   };
 }
@@ -119,7 +123,7 @@ export const linesOf = ({ parts }: Pick<Notice, 'parts'>): string[] =>
 const lineOf =
   (label: string) =>
   (row: Row): Line => ({
-    text: `${label}: ${unlinked(printable(matchText(row)))}`,
+    text: `${label}: ${printable(matchText(row))}`,
     ...(typeof row.link === 'string' ? { link: row.link } : {}),
   });
 
@@ -137,20 +141,17 @@ function searchPart(watched: Watched): Part {
 function carPart(car: FollowedCar): Part {
   const more = car.events.length - NAMED;
   return {
-    head: unlinked(followedText(car)),
+    head: printable(followedText(car)),
     lines: [
       ...car.events
         .slice(0, NAMED)
-        .map((event) => ({ text: unlinked(eventText(event)), link: event.link ?? undefined })),
+        .map((event) => ({ text: printable(eventText(event)), link: event.link ?? undefined })),
       ...(more > 0 ? [{ text: `and ${more} more` }] : []),
     ],
   };
 }
 
 const runPart = (run: RunRecord): Part => ({ head: sentence(run), lines: [] });
-
-/** What programs of chats and mail read as a link though it has no scheme: a feed may hold the name of any site. */
-const unlinked = (text: string): string => text.replaceAll(/(?<=\w)\.(?=[a-z]{2})/gi, '․');
 
 /** One line that says what happened. */
 function subjectOf(
@@ -174,7 +175,7 @@ function subjectOf(
     ...watched.slice(0, 3).map(({ name, entered, left }) => `${name}: ${entered} new, ${left} left`),
     watched.length > 3 ? `${watched.length - 3} more searches` : '',
     cars.length === 1 && car !== undefined
-      ? `${unlinked(followedText(car))}: ${unlinked(car.events[0]?.text ?? '')}`
+      ? `${printable(followedText(car))}: ${printable(car.events[0]?.text)}`
       : cars.length > 1
         ? `news of ${cars.length} cars`
         : '',

@@ -69,7 +69,7 @@ export function openObservers({ config, reporter, signal }: ObserverOptions): Ob
       signal: lateNotices.signal,
       warn: reporter.warn,
     };
-    notices = notices.then(() => tellChannels(telling));
+    notices = notices.then(() => attempt('the channels were not told', () => tellChannels(telling)));
     work.push(notices);
   };
 
@@ -86,17 +86,20 @@ export function openObservers({ config, reporter, signal }: ObserverOptions): Ob
       const end = deadline({ late, lateNotices }, signal);
       // Without an event of its start, the run did not begin.
       if (events !== undefined) emit(eventTypeOf(record), record, tests);
+      const open =
+        metrics === undefined
+          ? undefined
+          : openAlarms().catch((error: unknown) => {
+              reporter.warn(redacted(`the alarms of the snapshot could not be read: ${messageOf(error)}`));
+            });
       notice({ before, runs: [record], withSnapshot: record.outcome !== 'interrupted' });
       await notices;
       if (metrics !== undefined)
         await attempt(`the metrics ${metrics} were not written`, async () => {
           assertOutside(metrics, config.output);
-          const open = await openAlarms().catch((error: unknown) => {
-            reporter.warn(redacted(`the alarms of the snapshot could not be read: ${messageOf(error)}`));
-          });
           const snapshot = currentSnapshot(layout);
           const manifest = snapshot === undefined ? undefined : manifestIn(snapshot);
-          writeWhole(ownNamed(metrics), metricsText(readRuns(layout), manifest, open?.length));
+          writeWhole(ownNamed(metrics), metricsText(readRuns(layout), manifest, (await open)?.length));
         });
       await Promise.all(work);
       end();

@@ -146,6 +146,7 @@ export async function sendEvent(
   event: ReturnType<typeof eventOf>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (isUrl(to)) return post(to, event, signal, key === undefined ? {} : { authorization: `Bearer ${key}` });
+  if (isUrl(to))
+    return post(to, event, signal, key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
   append(ownNamed(monthlyFile(to, event)), `${JSON.stringify(event)}\n`);
 }

@@ -1,14 +1,30 @@
 import { interceptors, request } from 'undici';
 import { z } from 'zod';
 import { jsonIn } from '../../base/config/json.js';
-import { messageOf } from '../../base/config/lotlake-error.js';
+import { codeOf, messageOf } from '../../base/config/lotlake-error.js';
 import { clip, printable } from '../../base/config/printable.js';
 import { agentFor } from '../../core/service/proxy.js';
 
 /** Milliseconds for all attempts together. */
-const TIMEOUT = 5000;
-/** Milliseconds between two attempts. */
+const TIMEOUT = 10_000;
+/** Milliseconds between two attempts, and until a host that does not connect is given up. */
 const WAIT = 500;
+const CONNECT = 4000;
+
+/** A message that may have arrived: it was handed over, and nobody said whether it was taken. */
+export class Unsure extends Error {}
+
+/** What happens before a request is written, so that it did not arrive. */
+const UNSENT: readonly unknown[] = [
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EHOSTDOWN'],
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+
+/** Statuses of a gateway that does not know what the server behind it did. */
+const UNKNOWN: readonly number[] = [502, 504];
+
+/** Statuses that say that the same message will never be taken. */
+const NEVER: readonly number[] = [400, 413, 414, 422];
 
 /** Bytes of an answer that says why it refuses. */
 const MOST_BYTES = 10_000;
@@ -16,18 +32,31 @@ const MOST_BYTES = 10_000;
 const reasonSchema = z.object({ description: z.string().optional(), error: z.string().optional() });
 
 /**
- * Posts JSON through the proxy of the environment, and retries once after a temporary failure. Throws an Error with the
- * reason, without the URL, which may hold a secret.
+ * Posts JSON through the proxy of the environment, and retries once after a failure before which nothing was sent, and where the server
+ * says that it did not take it (429, 503). Throws Unsure if it may have arrived or never will, and an Error with the reason otherwise,
+ * without the URL, which may hold a secret.
  * @param headers sent beside those of JSON, such as an authorization
+ * @param says whether an answer says why it refuses
  */
 export async function post(
   url: string,
   body: object,
   signal: AbortSignal,
-  headers: Readonly<Record<string, string>> = {},
+  {
+    headers = {},
+    says = false,
+  }: { readonly headers?: Readonly<Record<string, string>>; readonly says?: boolean } = {},
 ): Promise<void> {
-  const agent = agentFor(url);
-  const retry = { maxRetries: 1, methods: ['POST' as const], minTimeout: WAIT, throwOnError: false };
+  const agent = agentFor(url, { connect: { timeout: CONNECT } });
+  const retry = {
+    maxRetries: 1,
+    methods: ['POST' as const],
+    minTimeout: WAIT,
+    maxTimeout: WAIT,
+    throwOnError: false,
+    statusCodes: [429, 503],
+    errorCodes: UNSENT.map(String),
+  };
   const ended = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]);
   try {
     const answer = await request(url, {
@@ -39,10 +68,16 @@ export async function post(
     });
     // It fails once the connection is closed.
     answer.body.on('error', () => undefined);
-    if (answer.statusCode >= 300)
-      throw new Error(`it answers ${answer.statusCode}${await reasonOf(answer.body)}`);
+    const { statusCode } = answer;
+    if (statusCode < 300) return;
+    const problem = `it answers ${statusCode}${says ? await reasonOf(answer.body) : ''}`;
+    throw UNKNOWN.includes(statusCode) || NEVER.includes(statusCode)
+      ? new Unsure(problem)
+      : new Error(problem);
   } catch (error) {
-    throw new Error(ended.aborted ? 'it did not answer in time' : messageOf(error));
+    if (ended.aborted) throw new Unsure('it did not answer in time');
+    if (error instanceof Unsure || UNSENT.includes(codeOf(error)) || codeOf(error) === undefined) throw error;
+    throw new Unsure(messageOf(error));
   } finally {
     void agent.destroy().catch(() => undefined);
   }

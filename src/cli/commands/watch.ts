@@ -7,6 +7,7 @@ import {
   followedText,
   readFollowed,
 } from '../../ask/query/followed.js';
+import { snapshotFolder } from '../../ask/query/open-lake.js';
 import { matchText, readWatched, type Watched, watchedText } from '../../ask/query/watched.js';
 import { printable } from '../../base/config/printable.js';
 import { command, textOf } from '../command.js';
@@ -35,14 +36,18 @@ export const watch = command({
       throw new UsageError('a car is followed by itself', 'leave the search and --since out');
     if (isCar) {
       const car = carOf(vin, lot, domain);
+      // Throws without a lake.
+      snapshotFolder(config);
       const isChanged = follow(config, car, !stop);
       const [found] = await readFollowed(config, { cars: [car], signal });
       return print({ car: carText(car), followed: !stop, changed: isChanged, found: found ?? null }, () =>
         textOf([
           `${found === undefined ? carText(car) : printable(followedText(found))}: ${stop ? (isChanged ? 'not followed any more' : 'it was not followed') : 'followed'}`,
-          !stop && found !== undefined && found.name === null
-            ? 'the lake has no such car yet; the night that brings it tells'
-            : undefined,
+          !stop && found?.name === null && 'the lake has no such car yet; the night that brings it tells',
+          !stop &&
+            found !== undefined &&
+            found.vehicle_ids.length > 1 &&
+            `the lake has ${found.vehicle_ids.length} cars of it, all of which are followed`,
         ]),
       );
     }
