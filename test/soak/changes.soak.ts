@@ -8,11 +8,14 @@ import { applied } from '../export/changed-lake.js';
 import { assertStories } from '../pipelines/oracle/tell.js';
 import { configFor } from '../pipelines/support.js';
 
-/** About 5 minutes, with another seed each time. */
+/** Minutes after which no new story begins. */
+const MINUTES = Number(process.env.LOTLAKE_MINUTES ?? 15);
+
+/** Some 20 seconds a story, with another seed each time. */
 it('a feed of changes makes each snapshot of forty random stories of the one before, of the first, and of nothing', async () => {
   let feeds = 0;
-  await assertStories({
-    ...{ numRuns: 40, longest: 4, interruptAfterTimeLimit: 900_000 },
+  const counts = await assertStories({
+    ...{ numRuns: 40, longest: 4, interruptAfterTimeLimit: MINUTES * 60_000 },
     look: async ({ output, service }) => {
       const config = configFor(service.url, output);
       const kept = listSnapshots(layoutOf(output)).map(({ id }) => id);
@@ -27,5 +30,6 @@ it('a feed of changes makes each snapshot of forty random stories of the one bef
       }
     },
   });
+  process.stdout.write(`${counts.get('stories') ?? 0} stories, ${feeds} feeds\n`);
   expect(feeds).toBeGreaterThan(10);
 });

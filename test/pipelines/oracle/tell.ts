@@ -284,7 +284,10 @@ export async function assertStories({
       ? story
       : { ...story, steps: story.steps.map((step) => ({ ...step, guard: Number(guard) })) };
   await fc.assert(
-    fc.asyncProperty(stories(longest), (story) => playStory(guarded(story), note, look)),
+    fc.asyncProperty(stories(longest), async (story) => {
+      await playStory(guarded(story), note, look);
+      note('stories');
+    }),
     {
       ...given,
       ...(count === undefined ? {} : { numRuns: Number(count) }),
