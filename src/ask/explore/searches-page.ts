@@ -43,7 +43,7 @@ export async function searchesPage(
     title: 'Searches',
     place: 'searches',
     first: html`<h1>Watched searches</h1>
-<p>Each night tells what a search finds that it did not find the night before, and what left: here, in the report, in your channels, and by <code>lotlake watch</code>. The page of a car follows it.</p>
+<p>Each night tells what a search finds that it did not find the night before, and what left: here, in the report, in your channels, and by <code>lotlake watch</code>. A button on the page of a car follows it.</p>
 ${hasSearch && saveForm(meant, folders)}
 ${watched.map(part)}
 ${waiting.length > 0 && section('waiting', 'From the next night on', '', html`<ul>${waiting.map((name) => html`<li>${name}</li>`)}</ul>`)}
@@ -56,7 +56,7 @@ ${
     followedList(cars, (id) => `/car/${id}`),
   )
 }
-${watched.length + waiting.length === 0 && html`<p class="words">Nothing is watched yet. Find lots, then choose “Watch this search”.</p>`}`,
+${watched.length + waiting.length === 0 && html`<p class="words">No search is watched yet. Find lots, then choose “Watch this search”.</p>`}`,
   };
 }
 
