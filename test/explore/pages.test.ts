@@ -155,7 +155,7 @@ describe('pages', () => {
       for (const column of columns) expect(page).toContain(`id="c-${column}"`);
       expect(page).toContain('class="lineage"');
     }
-  });
+  }, 180_000);
 
   it('say that the rows of a part of a table are the first ones', async () => {
     expect(await explore.text('/tables/lots.html?where=lot_id%20%3E%200')).toContain('The first 100 rows');
