@@ -47,7 +47,7 @@ export async function carPage(
     first: html`<h1>${title}</h1>
 ${offers.map(offerLine)}
 ${vehicleFacts(vehicle, seen)}
-${await followForm(connection, config, id)}
+${followForm(id, config, await namesOf(connection, id, lots))}
 ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
     rest: restOf(connection, id, pictures),
   };
@@ -57,10 +57,9 @@ ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicl
 const SHARED: readonly unknown[] = ['length', 'characters', 'placeholder'];
 
 /** What a car can be followed by: its VIN, if it is one, and its lots. */
-async function namesOf(connection: DuckDBConnection, id: number) {
-  const about = askAbout(connection, id);
-  const [facts] = await about('explore/vin');
-  const lots = (await about('cli/vehicle_lots')).flatMap(({ lot, domain_id }) => {
+async function namesOf(connection: DuckDBConnection, id: number, known: readonly Row[]) {
+  const [facts] = await askAbout(connection, id)('explore/vin');
+  const lots = known.flatMap(({ lot, domain_id }) => {
     const number = printable(lot).trim();
     return number === ''
       ? []
@@ -70,9 +69,10 @@ async function namesOf(connection: DuckDBConnection, id: number) {
   return { vin, lots };
 }
 
+type Names = Awaited<ReturnType<typeof namesOf>>;
+
 /** The button that follows a car; none for a car that has neither a VIN nor the number of a lot. */
-async function followForm(connection: DuckDBConnection, config: Config, id: number): Promise<Html | false> {
-  const { vin, lots } = await namesOf(connection, id);
+function followForm(id: number, config: Config, { vin, lots }: Names): Html | false {
   if (vin === null && lots.length === 0) return false;
   const isFollowed = meaning(followedCars(config), vin, lots).length > 0;
   return html`<form method="post" action="/car/${id}/follow"><p class="tools"><button>${isFollowed ? 'Follow it no longer' : 'Follow this car'}</button> ${isFollowed && html`<input type="hidden" name="stop" value="1">`}<span class="note">${isFollowed ? 'Its news are in Searches.' : 'Each night then tells a new date, bid, Buy Now price or result.'}</span></p></form>`;
@@ -85,7 +85,7 @@ export async function followCar(
   id: number,
   isFollowed: boolean,
 ): Promise<boolean> {
-  const { vin, lots } = await namesOf(connection, id);
+  const { vin, lots } = await namesOf(connection, id, await askAbout(connection, id)('cli/vehicle_lots'));
   for (const car of isFollowed ? [] : meaning(followedCars(config), vin, lots)) follow(config, car, false);
   const [lot] = lots;
   if (isFollowed && vin !== null) follow(config, { vin }, true);
