@@ -89,6 +89,9 @@ beforeAll(async () => {
         ['value', several],
         ['lookup', 'vin', vin, '--lake'],
         ['lookup', 'lot', lot, '--lake'],
+        ['watch', '--vin', vin],
+        ['watch', '--lot', lot],
+        ['watch'],
       ],
     ])
       await printedBy(folder.path, ...args);
