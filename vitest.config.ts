@@ -24,7 +24,7 @@ const MOCKING = [
 const GUARDED: readonly string[] = [
   'test/docs/readme.test.ts',
   'test/duck/plans.test.ts',
-  'test/explore/{access,browser,command,figures,heavy,hostile-texts,publishing,watched}.test.ts',
+  'test/explore/{access,browser,command,costs,figures,heavy,hostile-texts,publishing,watched}.test.ts',
   'test/model/{data-health,implausible-dates,observed,price-answers,price-doubts,sold-by-day}.test.ts',
   'test/model/pricing/{fit-prices,interval-factors}.test.ts',
   'test/notify/sent-once.test.ts',
@@ -40,6 +40,7 @@ const SLOW: readonly string[] = [
   'test/pipelines/{learned-contract,observed,older-lake,order-of-nights,plans,replayed,strange-members,survivors,thousand-bad-values}.test.ts',
   'test/pipelines/{unserved,unchanged,vacuum,week}.test.ts',
   'test/library/two-keys.test.ts',
+  'test/model/costs/random-lots.test.ts',
   'test/notify/nights.test.ts',
   'test/cli/{backup,data-tests,export,json,model,moved,signals,snapshots,vacuum,verify}.test.ts',
   'test/{docs/as-typed,iceberg/{field-ids,local},lake/{lock,unreadable},publish/{described,synced},report/{browser,cli},service/requests-sandbox}.test.ts',

@@ -27,6 +27,9 @@ create temporary function plain_name(name string) returns string
 
 create temporary function head_of_vin(vin string) returns string return left(vin, 8) || substring(vin, 10, 1);
 
+create temporary function engine_cm3(engine string) returns bigint
+    return cast(round(1000 * try_cast(replace(regexp_extract(lower(engine), '([0-9]{1,2}[.,][0-9]) ?l', 1), ',', '.') as double)) as bigint);
+
 create temporary function day_of(moment timestamp) returns date return cast(moment as date);
 
 create temporary function days_between(earlier timestamp, later timestamp) returns bigint

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { lakeTables, systemTables } from '../../src/core/lake/tables.js';
-import { isFitted, readModels } from '../../src/core/model/model-files.js';
+import { isOutside, readModels } from '../../src/core/model/model-files.js';
 import { handMadeLake, SNAPSHOT } from '../query/support.js';
 import { runLotlake } from './support.js';
 
@@ -56,7 +56,7 @@ describe('lotlake model --engine spark', async () => {
   afterAll(() => all.remove());
   const models = join(all.folder, 'models');
   const target = join(all.config.output, 'models', SNAPSHOT);
-  const fitted = readModels().filter((model) => model.exists !== 'none' && isFitted(model));
+  const fitted = readModels().filter((model) => model.exists !== 'none' && isOutside(model));
 
   /** A command in place of Spark, for which every model has a row, and every data test passes. */
   function spark(): string {

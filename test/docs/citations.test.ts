@@ -39,7 +39,7 @@ const SERVICE = 'docs/change/service.md';
 const SOURCES = [
   ...['src', 'pipelines', 'test', 'sql'].flatMap((folder) => filesIn(folder, /\.(ts|mjs|sql|yml)$/)),
   ...filesIn('notebooks', /\.ipynb$/),
-  ...filesIn('site', /./),
+  ...filesIn('site', /\.\w+$/),
 ].filter((path) => path !== 'test/docs/citations.test.ts');
 
 const PAGES = [

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { type ManifestView, readManifest } from '../../src/core/lake/manifest.js';
-import { isFitted, readModels } from '../../src/core/model/model-files.js';
+import { isOutside, readModels } from '../../src/core/model/model-files.js';
 import { CLI } from '../cli/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { differences } from './support/compare.js';
@@ -17,7 +17,9 @@ import { type SparkCluster, sparkOptions, sparkProgram, startSpark } from './sup
 import { type Nights, runNights, startNights } from './support/worlds.js';
 
 /** Models that Spark takes from the snapshot instead of computing them: seeds and fitted models. */
-const given = new Set(readModels().flatMap((model) => (model.isSeed || isFitted(model) ? [model.name] : [])));
+const given = new Set(
+  readModels().flatMap((model) => (model.isSeed || isOutside(model) ? [model.name] : [])),
+);
 
 /** What `lotlake model --json` prints. */
 interface Printed {
@@ -104,7 +106,7 @@ describeWith(['python', 'servers', 'spark-jars'], 'models on a Spark cluster', (
       join(folder.path, 'spark'),
     );
     expect(code).toBe(0);
-    const fitted = readModels().filter((model) => model.exists !== 'none' && isFitted(model));
+    const fitted = readModels().filter((model) => model.exists !== 'none' && isOutside(model));
     expect(left_out.map(({ name }) => name).sort()).toEqual(fitted.map(({ name }) => name));
     expect(tests.length).toBeGreaterThan(400);
     expect(tests.filter(({ failures }) => failures > 0)).toEqual([]);

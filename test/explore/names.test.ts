@@ -17,9 +17,10 @@ const names: Names = {
   ]),
   states: new Map(),
   choices: {
-    ...{ state: [], source: [], status: [], currency: ['USD'] },
+    ...{ state: [], source: [], status: [], currency: ['USD'], cost_currency: [] },
     ...{ damage: ['front', 'water', 'all_over'], title: ['clean', 'salvage'] },
   },
+  costs: undefined,
   synonyms: {
     make: new Map([['chevy', 'Chevrolet']]),
     damage: new Map([['flood', 'water']]),

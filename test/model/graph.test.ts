@@ -7,15 +7,15 @@ import { makeScratch } from '../../src/base/config/owned.js';
 import { packageFile } from '../../src/base/config/package-root.js';
 import { openSession, rows, type Session } from '../../src/base/duck/session.js';
 import {
-  FIT,
-  isFitted,
   type Model,
+  OUTSIDE,
   readLayer,
   readModels,
   readModelsOf,
 } from '../../src/core/model/model-files.js';
 import { withReferences } from '../../src/core/model/references.js';
 import { planModels, runModels, sharedSteps } from '../../src/core/model/run-models.js';
+import { need } from '../served.js';
 
 let session: Session;
 let folder: string;
@@ -157,17 +157,23 @@ describe('a step of the run', () => {
   });
 });
 
-describe('the fit of prices', () => {
-  it('is a step by its .yml, and gives each table of the fit that a model reads', async () => {
-    const [fit, ...others] = readModels().filter(({ gives }) => gives !== undefined);
-    expect(others).toEqual([]);
-    expect(fit).toMatchObject({ name: FIT, exists: 'none' });
-    const readers = readModels().filter((model) => model.name !== FIT && isFitted(model));
-    expect(readers.length).toBeGreaterThan(2);
+describe('a step outside of SQL', () => {
+  it.each(OUTSIDE)('%s is one by its .yml, and gives each of its tables that a model reads', async (step) => {
+    const all = readModels();
+    expect(all.flatMap(({ name, gives }) => (gives === undefined ? [] : [name])).sort()).toEqual(
+      [...OUTSIDE].sort(),
+    );
+    const { gives, exists } = need(
+      all.find(({ name }) => name === step),
+      step,
+    );
+    expect(exists).toBe('none');
+    const readers = all.filter(({ sql }) => new RegExp(`\\b(from|join) ${step}\\.`).test(sql));
+    expect(readers.length).toBeGreaterThan(0);
     for (const { name, sql } of readers) {
-      expect(await refs(sql), name).toContain(FIT);
-      const read = [...sql.matchAll(/\bfit\.(\w+) as\b/g)].map(([, table]) => table);
-      expect(fit?.gives, name).toEqual(expect.arrayContaining(read));
+      expect(await refs(sql), name).toContain(step);
+      const read = [...sql.matchAll(new RegExp(`\\b${step}\\.(\\w+)`, 'g'))].map(([, table]) => table);
+      expect(gives, name).toEqual(expect.arrayContaining(read));
     }
   });
 });

@@ -32,6 +32,8 @@ const MAY_LOOP: Readonly<Record<string, string>> = {
   '-- What a car would bring at auction': 'the factors of the fit for one car, once a command',
 };
 
+/** Tables of costs, so that what computes with them is planned, too. */
+const costs = join(packageRoot, 'site', 'costs');
 const examples = readLayer('examples').map(({ name }) => name);
 const folder = temporaryFolder();
 let sandbox: Sandbox;
@@ -42,7 +44,12 @@ beforeAll(async () => {
   sandbox = await startSandbox({ vehicles: 3_000, clock: new Date(START) });
   let now = START;
   const options = (): JobOptions => ({
-    config: configFor(sandbox.url, folder.path, { apiKey: sandbox.apiKey, closingBudget: 50, examples }),
+    config: configFor(sandbox.url, folder.path, {
+      apiKey: sandbox.apiKey,
+      closingBudget: 50,
+      examples,
+      costs,
+    }),
     reporter: silentReporter(),
     now: () => new Date(now),
   });
@@ -87,6 +94,8 @@ beforeAll(async () => {
         ['value', vin],
         ['value', offered],
         ['value', several],
+        ['value', offered, '--to', 'warsaw'],
+        ['value', ...car, '--to', 'dallas', '--source', 'copart_com'],
         ['lookup', 'vin', vin, '--lake'],
         ['lookup', 'lot', lot, '--lake'],
         ['watch', '--vin', vin],

@@ -4,15 +4,20 @@ import { parseHTML } from 'linkedom';
 import { nightly } from '../../pipelines/nightly.js';
 import type { PipelineOptions } from '../../pipelines/options.js';
 import { writeReport } from '../../src/ask/report/write-report.js';
+import type { ConfigInput } from '../../src/base/config/config.js';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { configFor, lastPage, serve, silentReporter, WITHOUT_CATALOG } from '../pipelines/support.js';
 
 /** One night of a world of the sandbox into an output folder. */
-export async function night(output: string, world: SandboxOptions & { readonly clock: Date }): Promise<void> {
+export async function night(
+  output: string,
+  world: SandboxOptions & { readonly clock: Date },
+  settings: ConfigInput = {},
+): Promise<void> {
   const sandbox = await startSandbox({ ...world, faults: WITHOUT_CATALOG });
   try {
     await nightly({
-      config: configFor(sandbox.url, output, { apiKey: sandbox.apiKey }),
+      config: configFor(sandbox.url, output, { apiKey: sandbox.apiKey, ...settings }),
       reporter: silentReporter(),
       now: () => world.clock,
     });

@@ -115,6 +115,9 @@ describe('the auctions of the next days', () => {
       create table odometer_rollbacks as select lot_id as vehicle_id from given where false;
       create table sell_through_odds as select lot_id, timestamptz '2026-11-20' + to_days(days) as sale_date,
         0.5 as sell_probability, 0.4 as sell_probability_low, 0.6 as sell_probability_high from given;
+      create view offered_lots as ${packageFile('sql/models/market/offered_lots.sql')};
+      create table landed_costs as select lot_id, true as is_default, 'warsaw' as destination, 'PLN' as currency, 4 * estimate as cost_estimate,
+        4 * low_80 as cost_low_80, 4 * high_80 as cost_high_80, 4 * buy_now as cost_buy_now, 4500 as most_to_bid, null::varchar as missing from given;
       create view lots_on_offer as ${packageFile('sql/models/market/lots_on_offer.sql')}`,
     );
     expect(found.map(({ lot_id, stands_out }) => [lot_id, stands_out])).toEqual([
@@ -141,6 +144,22 @@ describe('the auctions of the next days', () => {
       manufacturer_name: 'Ford',
       weak: null,
     });
+    // What is paid is four times the price here. The bid of the ninth has passed its Buy Now price.
+    expect(found.map(({ cost, room_to_bid }) => [cost, room_to_bid])).toEqual([
+      ...[
+        [8000, 4400],
+        [15_600, 4500],
+        [20_000, -2500],
+        [19_600, 4500],
+        [400, 4500],
+      ],
+      ...[
+        [400, 4500],
+        [20_000, -1100],
+        [20_000, 1500],
+        [8000, 4500],
+      ],
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 with set_back as (
     select distinct vehicle_id from odometer_rollbacks
 ),
-offered as (
+judged as (
     select
         price_estimates.*,
         set_back.vehicle_id is not null as is_set_back,
@@ -18,6 +18,9 @@ offered as (
     from price_estimates
     left join set_back on set_back.vehicle_id = price_estimates.vehicle_id
     where is_offered
+),
+landed as (
+    select * from landed_costs where is_default
 )
 select
     estimates.lot_id,
@@ -47,7 +50,7 @@ select
     lots.seller_name,
     groups.seller_group,
     estimates.market,
-    odds.sale_date,
+    offered.sale_date,
     -- an estimate in another currency than the amounts of the lot would be taken for one of theirs
     case when estimates.is_currency_known then estimates.currency end as currency,
     nullif(lots.bid, 0) as bid,
@@ -72,9 +75,19 @@ select
     end as stands_out,
     -- an interval of more than half of all chances says nothing
     case
-        when odds.sell_probability_high - odds.sell_probability_low <= 0.5 then odds.sell_probability
-    end as sell_probability
-from offered as estimates
+        when offered.sell_probability_high - offered.sell_probability_low <= 0.5 then offered.sell_probability
+    end as sell_probability,
+    landed.destination as cost_destination,
+    landed.currency as cost_currency,
+    landed.cost_estimate,
+    landed.cost_low_80,
+    landed.cost_high_80,
+    landed.cost_buy_now,
+    landed.most_to_bid,
+    landed.most_to_bid - coalesce(lots.bid, 0) as room_to_bid,
+    landed.missing as cost_missing
+from judged as estimates
+inner join offered_lots as offered on offered.lot_id = estimates.lot_id
 inner join lots on lots.lot_id = estimates.lot_id
 inner join lot_groups as groups on groups.lot_id = estimates.lot_id
 left join vehicles on vehicles.vehicle_id = lots.vehicle_id
@@ -82,9 +95,4 @@ left join vehicle_facts as facts on facts.vehicle_id = lots.vehicle_id
 left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = facts.manufacturer_id
 left join dim_models as model_names on model_names.model_id = facts.model_id
 left join odometer_readings as readings on readings.lot_id = estimates.lot_id
-left join sell_through_odds as odds on odds.lot_id = estimates.lot_id
-where
-    -- a lot that was sold without a known price, or replaced by another lot of the car, has no odds and is not offered
-    (estimates.market = 'asking' or odds.lot_id is not null)
-    -- without a date, what is not checked, not on sale, on approval, sold, failed or not sold waits for its seller
-    and (odds.sale_date is not null or coalesce(lots.status_id, 0) not in (1, 2, 4, 6, 7, 8))
+left join landed on landed.lot_id = estimates.lot_id

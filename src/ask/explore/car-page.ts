@@ -12,6 +12,7 @@ import { doubtsOf } from '../query/doubts.js';
 import { follow, followedCars, meaning } from '../query/followed.js';
 import { FACTORS, type Value, valuesOf } from '../query/valuation.js';
 import { amountsOf, carMap, readingsOf } from './car-charts.js';
+import { costsPart } from './costs-part.js';
 import { type Page, rowsLink } from './page-frame.js';
 import type { Shown } from './shown.js';
 
@@ -23,11 +24,12 @@ const askAbout =
 
 /** The page of a car; undefined if the lake has none of this id. What takes longer follows its head. */
 export async function carPage(
-  { connection }: Shown,
+  shown: Shown,
   config: Config,
   id: number,
   pictures: boolean,
 ): Promise<Page | undefined> {
+  const { connection } = shown;
   const about = askAbout(connection, id);
   const [vehicle] = await about('cli/vehicle');
   if (vehicle === undefined) return archivedCar(connection, id);
@@ -49,7 +51,7 @@ ${offers.map(offerLine)}
 ${vehicleFacts(vehicle, seen)}
 ${followForm(id, config, await namesOf(connection, id, lots))}
 ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
-    rest: restOf(connection, id, pictures),
+    rest: restOf(shown, config, { id, pictures, offers }),
   };
 }
 
@@ -182,11 +184,25 @@ function atSource(lot: Row, text: string): Html {
   return page === undefined ? html`${text}` : html`<a href="${page}" rel="noreferrer">${text}</a>`;
 }
 
-async function* restOf(connection: DuckDBConnection, id: number, pictures: boolean): AsyncGenerator<Html> {
+/** What a car's page shows after its head, of its lots on offer too. */
+interface Following {
+  readonly id: number;
+  readonly pictures: boolean;
+  readonly offers: readonly Row[];
+}
+
+async function* restOf(
+  shown: Shown,
+  config: Config,
+  { id, pictures, offers }: Following,
+): AsyncGenerator<Html> {
+  const { connection } = shown;
   const about = askAbout(connection, id);
   const estimates = await about('explore/estimates');
   const [value] = await valuesOf(connection, estimates.slice(0, 1));
   yield valuePart(id, value, estimates);
+  const costs = await costsPart(shown, config, offers);
+  if (costs !== undefined) yield costs;
   const timeline = await about('explore/timeline');
   yield section(
     'prices',

@@ -2,10 +2,12 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { count, counted } from '../../base/config/printable.js';
 import { rows } from '../../base/duck/session.js';
 import { type Html, html } from '../page/html.js';
-import { lotsTable } from '../page/numbers-table.js';
+import { COSTED_CELLS, lotsTable } from '../page/numbers-table.js';
 import { ask } from '../query/ask.js';
 import {
   addressOf,
+  COST_FIELDS,
+  COST_IN_THE_END,
   conditionOf,
   FILTERS,
   type FilterName,
@@ -45,18 +47,24 @@ ${notes(search, meant, names)}
 ${form(search, names)}
 <p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((page - 1) * PAGE + 1)} to ${count(Math.min(lots, page * PAGE))}`}</p>
 <p class="tools"><a href="/lots.csv?${addressOf(meant)}" download>CSV</a> <a href="/lots.parquet?${addressOf(meant)}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">As a query</a> <a href="/searches?${addressOf(meant)}">Watch this search</a></p>
-${found.length > 0 ? lotsTable(found, LINKS, { Status: { text: '[{words status_name}]' } }) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
+${found.length > 0 ? lotsTable(found, LINKS, { Status: { text: '[{words status_name}]' } }, names.costs && COSTED_CELLS) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
 ${pager({ ...meant, page }, lots)}
-<p class="note">Of four in five such lots that are sold at auction, the price lies between the two. At encar.com an estimate is an asking price. A ~ marks an estimate in doubt, and ¤ an amount whose currency is not known; the feed names none, so that other currencies follow from source and country. A chance that is hardly known is left out. “Costs at most” means what a listing asks; at an auction, what the lot is likely to bring, or its Buy Now price where that is lower. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
+<p class="note">Of four in five such lots that are sold at auction, the price lies between the two. At encar.com an estimate is an asking price. A ~ marks an estimate in doubt, and ¤ an amount whose currency is not known; the feed names none, so that other currencies follow from source and country. A chance that is hardly known is left out. “Costs at most” means what a listing asks; at an auction, what the lot is likely to bring, or its Buy Now price where that is lower.${costsNote(names)} Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
 <datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist>`,
   };
 }
+
+/** What is said of the costs of the lots of a list. */
+const costsNote = ({ costs }: Names): string =>
+  costs === undefined
+    ? ''
+    : ` “In the end” is what it costs in ${costs.destination} then, by your tables of costs.`;
 
 /** SQL of one page of a search. It sorts row numbers alone, which late pages need many of. */
 function pageOf(search: Search): string {
   const order = `order by ${ORDERS[search.sort][1]}, lot_id`;
   const wanted = `select rowid from explore.lots_on_offer where ${conditionOf(search)} ${order} limit ${PAGE} offset ${(search.page - 1) * PAGE}`;
-  return `select * from explore.lots_on_offer where rowid in (${wanted}) ${order}`;
+  return `select *, ${COST_IN_THE_END} as cost from explore.lots_on_offer where rowid in (${wanted}) ${order}`;
 }
 
 /** SQL of the lots of a search in its order. */
@@ -65,6 +73,7 @@ export const listOf = (search: Search): string =>
 
 /** A search whose make and model are names of the lake, if they are like any, and whose amounts have a currency. */
 export function asMeant(search: Search, names: Names): Search {
+  const { costs } = names;
   const { make, model, currency = names.choices.currency[0] } = search.filters;
   const makeName = make === undefined ? undefined : (meantChoice('make', make, names) ?? make);
   const models =
@@ -77,15 +86,17 @@ export function asMeant(search: Search, names: Names): Search {
     ...(makeName !== undefined && { make: makeName }),
     ...(modelName !== undefined && { model: modelName }),
     ...(currency !== undefined && AMOUNTS.some((name) => search.filters[name] !== undefined) && { currency }),
+    ...(costs &&
+      search.filters.cost !== undefined && { cost_currency: search.filters.cost_currency ?? costs.currency }),
   };
   return { ...search, filters };
 }
 
 /** Filters by an amount, which is one of the currency that the most lots have if none is chosen. */
-const AMOUNTS = ['price', 'estimate_from', 'estimate_to'] as const;
+const AMOUNTS = ['price', 'room', 'estimate_from', 'estimate_to'] as const;
 
 /** What was read otherwise than it was typed, and what no lot on offer is called. */
-function notes({ filters, wrong }: Search, meant: Search, names: Names): Html[] {
+function notes({ filters, sort, wrong }: Search, meant: Search, names: Names): Html[] {
   const said = (['make', 'model'] as const).flatMap((name): string[] => {
     const [given, used] = [filters[name], meant.filters[name]];
     if (given === undefined || used === undefined) return [];
@@ -95,8 +106,11 @@ function notes({ filters, wrong }: Search, meant: Search, names: Names): Html[] 
       ? []
       : [`No ${name} on offer is called ${given}.`];
   });
+  const lacks = names.costs === undefined;
+  if (lacks && [...Object.keys(filters), sort].some((name) => COST_FIELDS.has(name)))
+    said.push('The lake has no tables of costs, so the costs of no lot are known.');
   for (const name of filterNames) {
-    const given = filters[name];
+    const given = lacks && COST_FIELDS.has(name) ? undefined : filters[name];
     const known = FILTERS[name].kind === 'choice' ? names.choices[name as keyof Names['choices']] : undefined;
     if (given !== undefined && known?.every((each) => each.toLowerCase() !== given.toLowerCase()))
       said.push(`No lot on offer has the ${FILTERS[name].label.toLowerCase()} ${given}.`);
@@ -121,16 +135,22 @@ const MAIN: ReadonlySet<FilterName> = new Set([
   'state',
   'days',
   'price',
+  'cost',
 ]);
+
+/** Whether a filter or order is in the form. The currency of costs is that of the default destination. */
+const isShown = (name: string, { costs }: Names): boolean =>
+  name !== 'cost_currency' && (costs !== undefined || !COST_FIELDS.has(name));
 
 function form({ filters, sort }: Search, names: Names): Html {
   const fieldsOf = (wanted: readonly FilterName[]): Html[] =>
-    wanted.map((name) => field(name, filters[name] ?? '', names));
+    wanted.filter((name) => isShown(name, names)).map((name) => field(name, filters[name] ?? '', names));
+  const orders = Object.entries(ORDERS).filter(([name]) => isShown(name, names));
   const more = filterNames.filter((name) => !MAIN.has(name));
-  const isOpen = more.some((name) => filters[name] !== undefined);
+  const isOpen = more.some((name) => filters[name] !== undefined && isShown(name, names));
   const models = names.models.get((filters.make ?? '').toLowerCase()) ?? [];
   return html`<form class="filters" action="/">
-<div class="fields">${fieldsOf([...MAIN])}<label>Order<select name="sort">${Object.entries(ORDERS).map(([value, [label]]) => option(value, label, sort))}</select></label></div>
+<div class="fields">${fieldsOf([...MAIN])}<label>Order<select name="sort">${orders.map(([value, [label]]) => option(value, label, sort))}</select></label></div>
 <details${isOpen ? ' open' : ''}><summary>More filters</summary><div class="fields">${fieldsOf(more)}</div></details>
 <p class="tools"><button class="main">Show lots</button> <a href="/">Clear</a></p>
 <datalist id="models">${models.slice(0, 500).map((name) => html`<option value="${name}"></option>`)}</datalist>
@@ -140,8 +160,11 @@ function form({ filters, sort }: Search, names: Names): Html {
 const option = (value: string, label: string, chosen: string): Html =>
   html`<option value="${value}"${value === chosen ? ' selected' : ''}>${label}</option>`;
 
-function field(name: FilterName, value: string, { choices }: Names): Html {
-  const { label, kind, hint } = { hint: undefined, ...FILTERS[name] };
+function field(name: FilterName, value: string, { choices, costs }: Names): Html {
+  const { label, kind, hint } = {
+    hint: name === 'cost' && costs ? `${costs.currency}, ${costs.destination}` : undefined,
+    ...FILTERS[name],
+  };
   const words = hint === undefined ? label : html`${label} <small>${hint}</small>`;
   if (kind === 'flag')
     return html`<label class="flag"><input type="checkbox" name="${name}" value="1"${value === '' ? '' : ' checked'}>${label}</label>`;

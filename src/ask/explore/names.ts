@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { distance } from 'fastest-levenshtein';
 import { rows } from '../../base/duck/session.js';
-import { ask } from '../query/ask.js';
+import { ask, failOlder } from '../query/ask.js';
 
 /** Names of makes and models, and the choices of filters, each with the lots on offer that have it, the most first. */
 export interface Names {
@@ -11,8 +11,13 @@ export interface Names {
   /** Codes of states by their names in lower case. */
   readonly states: ReadonlyMap<string, string>;
   readonly choices: Readonly<
-    Record<'state' | 'source' | 'damage' | 'title' | 'status' | 'currency', readonly string[]>
+    Record<
+      'state' | 'source' | 'damage' | 'title' | 'status' | 'currency' | 'cost_currency',
+      readonly string[]
+    >
   >;
+  /** The default destination of the tables of costs, and its currency; undefined without such tables. */
+  readonly costs: { readonly destination: string; readonly currency: string } | undefined;
   /** What people type for a make, damage or title in lower case, with the name that it means (name_synonyms). */
   readonly synonyms: Readonly<Record<'make' | 'damage' | 'title', ReadonlyMap<string, string>>>;
 }
@@ -33,7 +38,9 @@ export async function readNames(connection: DuckDBConnection): Promise<Names> {
     models.set(key, [...(models.get(key) ?? []), String(model)]);
   }
   const states = await ask(connection, 'explore/states');
+  const costs = await readCosts(connection);
   return {
+    costs,
     states: new Map(states.map(({ name, code }) => [String(name), String(code)])),
     makes: await texts('manufacturer_name'),
     models,
@@ -44,9 +51,19 @@ export async function readNames(connection: DuckDBConnection): Promise<Names> {
       title: (await texts('title_brand')).sort(),
       status: (await texts('status_name')).sort(),
       currency: await texts('currency'),
+      cost_currency: costs === undefined ? [] : [costs.currency],
     },
     synonyms: await readSynonyms(connection),
   };
+}
+
+/** Reads where the costs of the lots on offer are those of. */
+async function readCosts(connection: DuckDBConnection): Promise<Names['costs']> {
+  const [found] = await rows(
+    connection,
+    'select cost_destination, cost_currency from explore.lots_on_offer where cost_destination is not null limit 1',
+  ).catch(failOlder);
+  return found && { destination: String(found.cost_destination), currency: String(found.cost_currency) };
 }
 
 /** Reads what people type for names. */

@@ -25,6 +25,7 @@ function amountsWith(options: Intl.NumberFormatOptions): (value: number, currenc
 }
 
 const whole = amountsWith({ maximumFractionDigits: 0 });
+const exact = amountsWith({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const compact = amountsWith({ notation: 'compact', minimumFractionDigits: 0, maximumFractionDigits: 1 });
 
 /** Stands before an amount whose currency is not known: ISO 4217 calls it XXX, which is written ¤. */
@@ -34,6 +35,10 @@ const codeOf = (currency: unknown): string =>
 /** An amount without cents, in a currency such as USD; with ¤ if its currency is not known. */
 export const money = (value: unknown, currency: unknown): string =>
   orNone((n) => whole(n, codeOf(currency)))(value);
+
+/** An amount to the cent, as {@link money}. */
+export const cents = (value: unknown, currency: unknown): string =>
+  orNone((n) => exact(n, codeOf(currency)))(value);
 
 /** An amount on an axis, in thousands if it has any. */
 const shortMoney = (value: number, currency: unknown): string =>
@@ -112,6 +117,10 @@ const FORMATS: Readonly<Record<string, (value: unknown, row: Row, length?: numbe
   tenths,
   rounded: orNone((n) => count(Math.round(n))),
   money: (value, { currency }) => money(value, currency),
+  /** In the currency of costs. */
+  cost: (value, { cost_currency }) => money(value, cost_currency),
+  /** The most to bid; half a dollar more would be too much. */
+  most: (value, { currency }) => orNone((n) => money(Math.floor(n), currency))(value),
   day,
   month,
   instant,

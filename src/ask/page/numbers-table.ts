@@ -22,6 +22,13 @@ export const numbersSpec = z.record(z.string(), cellSpec);
 /** The cells of a list of lots, as `sql/report/lots.yml` describes them. */
 export const LOT_CELLS = numbersSpec.parse(load(packageFile('sql/report/lots.yml')));
 
+const COST_CELLS = Object.entries(numbersSpec.parse(load(packageFile('sql/report/lot_costs.yml'))));
+
+/** The same with what the lots cost in the end by the user's tables of costs, of rows that have a column `cost`, too. */
+export const COSTED_CELLS: typeof LOT_CELLS = Object.fromEntries(
+  Object.entries(LOT_CELLS).flatMap((cell) => (cell[0] === '>Buy Now' ? [cell, ...COST_CELLS] : [cell])),
+);
+
 /** Addresses of the pages that a cell may link to, of the row's lot and of its car; undefined where there is none. */
 export type Links = Readonly<Record<'lot' | 'car', (row: Row) => string | undefined>>;
 
@@ -72,9 +79,10 @@ export const lotsTable = (
   lots: readonly Row[],
   links: Links = AT_SOURCE,
   more: Readonly<Record<string, CellSpec>> = {},
+  cells = LOT_CELLS,
 ): Html =>
   numbersTable(
-    { ...LOT_CELLS, ...more },
+    { ...cells, ...more },
     lots.map((row) => ({ ...row, moment: row.sale_date })),
     links,
     'lots',

@@ -4,6 +4,7 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { didYouMean } from '../../base/config/nearest.js';
 import type { Row } from '../../base/duck/session.js';
 import { ask, failOlder } from './ask.js';
+import type { Land } from './landed.js';
 
 /** Tables and marts that the queries of `sql/value` read. */
 export const VALUE_READS =
@@ -52,15 +53,18 @@ const estimated = z.object({
 /** What a car or lot is worth, and the evidence for it. Errors are shares. */
 export type Value = Readonly<Awaited<ReturnType<typeof valued>>>;
 
-/** The values of the lots of a VIN, a lot number or a lot id, the newest first. Throws QUERY_NOTHING_FOUND if there are none. */
-export const valuesOfLots = (connection: DuckDBConnection, id: string): Promise<Value[]> =>
-  lotsWorth(connection, id).catch(failOlder);
+/**
+ * The values of the lots of a VIN, a lot number or a lot id, the newest first. Throws QUERY_NOTHING_FOUND if there are none.
+ * @param land adds what each costs
+ */
+export const valuesOfLots = (connection: DuckDBConnection, id: string, land?: Land): Promise<Value[]> =>
+  lotsWorth(connection, id, land).catch(failOlder);
 
-async function lotsWorth(connection: DuckDBConnection, id: string): Promise<Value[]> {
+async function lotsWorth(connection: DuckDBConnection, id: string, land?: Land): Promise<Value[]> {
   const spelled = { id: id.trim().toUpperCase() };
   const exact = spelled.id === '' ? [] : await ask(connection, 'value/lot_ids', spelled);
   const ids = exact.length > 0 ? exact : await ask(connection, 'value/lot_ids_spelled', spelled);
-  const values = await worthOf(connection, ids);
+  const values = await worthOf(connection, ids, land);
   if (values.length > 0) return values;
   throw new LotlakeError('QUERY_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
     hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
@@ -71,12 +75,12 @@ async function lotsWorth(connection: DuckDBConnection, id: string): Promise<Valu
 export const valuesOf = (connection: DuckDBConnection, lots: readonly Row[]): Promise<Value[]> =>
   worthOf(connection, lots).catch(failOlder);
 
-async function worthOf(connection: DuckDBConnection, ids: readonly Row[]): Promise<Value[]> {
+async function worthOf(connection: DuckDBConnection, ids: readonly Row[], land?: Land): Promise<Value[]> {
   const lots = [];
   for (const { lot_id, vehicle_id } of ids.slice(0, 100))
     lots.push(...(await ask(connection, 'value/lot', { lot: Number(lot_id), vehicle: idOf(vehicle_id) })));
   const newest = lots.sort((a, b) => String(b.priced_at).localeCompare(String(a.priced_at))).slice(0, 20);
-  return Promise.all(newest.map((lot) => valued(connection, lot)));
+  return Promise.all(newest.map((lot) => valued(connection, lot, land)));
 }
 
 const idOf = (id: unknown): number | null => (id === null ? null : Number(id));
@@ -91,11 +95,14 @@ interface Car {
   readonly title?: string | undefined;
 }
 
-/** The value of a car at auction. Throws QUERY_NOTHING_FOUND for a make, model, damage or title that the lake does not know. */
-export const valueOfCar = (connection: DuckDBConnection, given: Car): Promise<Value> =>
-  carWorth(connection, given).catch(failOlder);
+/**
+ * The value of a car at auction. Throws QUERY_NOTHING_FOUND for a make, model, damage or title that the lake does not know.
+ * @param land adds what it costs
+ */
+export const valueOfCar = (connection: DuckDBConnection, given: Car, land?: Land): Promise<Value> =>
+  carWorth(connection, given, land).catch(failOlder);
 
-async function carWorth(connection: DuckDBConnection, given: Car): Promise<Value> {
+async function carWorth(connection: DuckDBConnection, given: Car, land?: Land): Promise<Value> {
   const [market] = await ask(connection, 'value/market');
   if (market === undefined) throw notFound('the lake has too few auction prices for estimates');
   const make = idIn(await ask(connection, 'value/makes'), 'manufacturer', given.make);
@@ -109,12 +116,13 @@ async function carWorth(connection: DuckDBConnection, given: Car): Promise<Value
   const values = { currency, now, car, make, model, year, km, damage, title };
   const [found] = await ask(connection, 'value/car', values);
   if (found === undefined) throw notFound('the lake has no auction price of this make');
-  return valued(connection, found);
+  return valued(connection, found, land);
 }
 
 /** Adds what the lake knows of the lot, the accuracy of estimates for such lots, and the most similar sales. */
-async function valued(connection: DuckDBConnection, row: Row) {
-  const { drivers, ...value } = estimated.parse(row);
+async function valued(connection: DuckDBConnection, row: Row, land?: Land) {
+  const found = estimated.parse(row);
+  const { drivers, ...value } = found;
   const kind = Object(row.kind) as Kind;
   const { market, currency, make, domain, vehicle, ...others } = kind;
   const [accuracy = null] = await ask(connection, 'value/accuracy', { market, currency, make });
@@ -126,6 +134,7 @@ async function valued(connection: DuckDBConnection, row: Row) {
     accuracy,
     comparable_sales: await ask(connection, 'value/alike', alike),
     drivers,
+    ...(land !== undefined && { landed: await land(kind, found) }),
   };
 }
 

@@ -6,7 +6,7 @@ import { AXES, dateOf, fill, unique } from '../page/format.js';
 import { type Html, html } from '../page/html.js';
 import { overTime } from '../page/line-charts.js';
 import { dotMap, placesOf } from '../page/map.js';
-import { type Links, numbersTable } from '../page/numbers-table.js';
+import { COSTED_CELLS, type Links, LOT_CELLS, numbersTable } from '../page/numbers-table.js';
 import { againstEstimate } from '../page/point-chart.js';
 import { bars, ranges } from '../page/row-charts.js';
 import { section } from '../page/section.js';
@@ -41,15 +41,19 @@ export interface Section {
   readonly words: readonly string[];
 }
 
-/**
- * The sections of the report. What is not known yet comes last in a section, a line for each reason.
- * @param facts values that notes quote
- * @param links where cells lead to; to the sources by default
- */
-export const sectionsOf = (answers: Answers, facts: Row, links?: Links): Section[] =>
+/** What the figures of a report share. */
+interface Context {
+  /** Values that notes quote. Lists of lots have costs if there is a `cost_destination`. */
+  readonly facts: Row;
+  /** Where cells lead to; to the sources if undefined. */
+  readonly links: Links | undefined;
+}
+
+/** The sections of the report. What is not known yet comes last in a section, a line for each reason. */
+export const sectionsOf = (answers: Answers, context: Context): Section[] =>
   spec.sections.map((described) => {
     const { id, title, lead } = described;
-    const blocks = blocksOf(described, answers, facts, links);
+    const blocks = blocksOf(described, answers, context);
     const unknown = blocks.filter(({ part }) => part === undefined);
     const words = unique(unknown.flatMap((block) => block.words ?? []));
     if (unknown.length === blocks.length) return { id, title, part: undefined, words };
@@ -71,23 +75,18 @@ interface Block {
 }
 
 /** The figures of a section. With `each` they are repeated for each of its rows, folded but for the first. */
-function blocksOf(
-  { title, figures, each }: SectionSpec,
-  answers: Answers,
-  facts: Row,
-  links: Links | undefined,
-): Block[] {
+function blocksOf({ title, figures, each }: SectionSpec, answers: Answers, context: Context): Block[] {
   const rowsOf = (query: string, level: string | undefined): readonly Row[] =>
     (answers.get(query) ?? []).filter((row) => level === undefined || row.level === level);
   if (each === undefined)
-    return figures.map((figure) => figureOf(figure, rowsOf(figure.query, figure.level), facts, links));
+    return figures.map((figure) => figureOf(figure, rowsOf(figure.query, figure.level), context));
   const found = rowsOf(each.query, each.level);
   if (found.length === 0) return [{ title, words: each.none }];
   return found.map((row, i) => {
     const isSame = (other: Row): boolean => other[each.column] === row[each.column];
     const parts = figures.map(({ chart, ...figure }) => {
       const repeated = { ...figure, chart: chart && { ...chart, id: `${chart.id}-${i + 1}` } };
-      const block = figureOf(repeated, rowsOf(figure.query, figure.level).filter(isSame), facts, links);
+      const block = figureOf(repeated, rowsOf(figure.query, figure.level).filter(isSame), context);
       return block.part ?? html`<p class="words">${block.title}: ${block.words}</p>`;
     });
     const part = html`<details class="each" ${i === 0 ? 'open' : ''}><summary>${fill(each.title, row)}</summary><div>${parts}</div></details>`;
@@ -96,7 +95,7 @@ function blocksOf(
 }
 
 /** A chart with its numbers, or the words that say why there is none. Without a chart the numbers are not folded. */
-function figureOf(figure: FigureSpec, found: readonly Row[], facts: Row, links: Links | undefined): Block {
+function figureOf(figure: FigureSpec, found: readonly Row[], context: Context): Block {
   const { title, chart } = figure;
   const all = found.map((row) => withTexts(row, chart));
   const rows = chart?.kind === 'map' ? placesOf(all) : all;
@@ -107,10 +106,10 @@ function figureOf(figure: FigureSpec, found: readonly Row[], facts: Row, links: 
   const hasNumbers = isWhole || (figure.stays.includes('numbers') && rows.length > 0);
   if (!isWhole && !hasNumbers) return { title, words: words ?? '' };
   const part = html`
-<figure><figcaption><h3>${title}</h3>${note !== undefined && html`<p>${fill(note, facts)}</p>`}</figcaption>
+<figure><figcaption><h3>${title}</h3>${note !== undefined && html`<p>${fill(note, context.facts)}</p>`}</figcaption>
 ${drawn ?? '\n'}
 ${words !== undefined && html`<p class="words">${words}</p>`}
-${hasNumbers && numbersOf(figure, rows, drawn !== undefined, links)}
+${hasNumbers && numbersOf(figure, rows, drawn !== undefined, context)}
 </figure>`;
   return { title, part };
 }
@@ -147,12 +146,13 @@ function numbersOf(
   { numbers, folded, newest_first }: FigureSpec,
   rows: readonly Row[],
   isBehind: boolean,
-  links: Links | undefined,
+  { facts, links }: Context,
 ): Html {
   const shown = newest_first
     ? rows.toSorted((a, b) => dateOf(b.moment).getTime() - dateOf(a.moment).getTime())
     : rows;
-  const table = numbersTable(numbers, shown, links);
+  const hasCosts = numbers === LOT_CELLS && facts.cost_destination !== null;
+  const table = numbersTable(hasCosts ? COSTED_CELLS : numbers, shown, links);
   if (!isBehind && !folded) return table;
   const summary = isBehind ? 'The numbers behind it' : 'Show the numbers';
   return html`<details><summary>${summary}</summary>${table}</details>`;

@@ -15,7 +15,7 @@ const figureSpec = z.strictObject({
   empty: z.string().optional(),
   none: z.string().optional(),
   chart: chartSpec.optional(),
-  /** Cells by head, or `lots` for those of a list of lots. */
+  /** Cells by head, or `lots` for those of a list of lots; with tables of costs, they have those of lot_costs.yml, too. */
   numbers: z.union([z.literal('lots').transform(() => LOT_CELLS), numbersSpec]),
   /** What is shown even without a chart. */
   stays: z.array(z.enum(['note', 'numbers'])).default([]),

@@ -54,7 +54,7 @@ export async function writeReport(config: Config, to = join(config.output, 'repo
 /**
  * Makes one HTML document of the published snapshot and the headline of the snapshot before it.
  * @param given `links`, where the cells of tables lead to, to the sources by default; whether it is for others than the user, who learn
- *   nothing of the cars that the user follows
+ *   nothing of the cars that the user follows, nor of the user's costs
  */
 export function readPage(
   config: Config,
@@ -77,12 +77,17 @@ export function readPage(
       });
     const [headline = {}] = await ask(connection, 'report/headline');
     const before = await readBefore(config, connection, manifest.snapshot_id);
-    const facts = await readFacts(connection, Number(headline.minimum_group));
     const standing = await readStanding(connection, layoutOf(config.output), manifest);
     const watched = await readWatched(config);
     const cars = isForOthers ? [] : await readFollowed(config);
     const answers = await readAnswers(connection);
-    const sections = sectionsOf(answers, facts, links);
+    const destination = answers.get('coming_up')?.[0]?.cost_destination ?? null;
+    const facts = {
+      ...(await readFacts(connection, Number(headline.minimum_group))),
+      // What the user pays, and may bid at most, is not for others.
+      cost_destination: isForOthers ? null : destination,
+    };
+    const sections = sectionsOf(answers, { facts, links });
     const unknown = sections.filter(({ part }) => part === undefined);
     const known = sections.filter(({ part }) => part !== undefined);
     const first = known.filter(({ id }) => id === FIRST);

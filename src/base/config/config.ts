@@ -10,7 +10,7 @@ import { isUrl } from './problems.js';
 import { allSettings, sentenceOf, settings, withMembers } from './settings.js';
 import { assertAllTrusted } from './trusted.js';
 
-/** Settings after validation: complete, typed and read-only; `output`, `seeds` and `models` are absolute. */
+/** Settings after validation: complete, typed and read-only; `output`, `seeds`, `models` and `costs` are absolute. */
 export type Config = Readonly<z.output<typeof settings> & { memory: string }>;
 
 /** Settings by name, not yet checked. */
@@ -66,7 +66,8 @@ export function readSettings(
     origin,
     output,
     seeds,
-    models = modelsBeside(files, env),
+    models = folderBeside('models', files, env),
+    costs = folderBeside('costs', files, env),
     logFile,
     metrics,
     lineage,
@@ -89,6 +90,7 @@ export function readSettings(
     output: pathOf('output', output, readFolder),
     seeds: seeds === undefined ? seeds : pathOf('seeds', seeds, readExistingFolder),
     models: models === undefined ? models : pathOf('models', models, readExistingFolder),
+    costs: costs === undefined ? costs : pathOf('costs', costs, readExistingFolder),
     logFile: logFile === undefined ? logFile : resolve(placeOf('logFile').folder, logFile),
     metrics: metrics === undefined ? metrics : pathOf('metrics', metrics, readFile),
     sync: Object.fromEntries(
@@ -174,14 +176,15 @@ const withoutSecrets = (words: unknown): unknown =>
 const kindsOf = (channels: Config['notify']['channels']): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(channels).map(([name, { kind }]) => [name, kind]));
 
-/** The folder of own models if none is named: beside the file of settings. */
-function modelsBeside(
+/** The folder of own models or tables of costs if none is named: beside the file of settings. */
+function folderBeside(
+  name: 'models' | 'costs',
   { hasFile, isNamed, home }: ReturnType<typeof readGiven>,
   env: NodeJS.ProcessEnv,
 ): string | undefined {
-  const folder = join(home, 'models');
+  const folder = join(home, name);
   if (!hasFile || statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
-  if (!isNamed) assertAllTrusted(folder, env, 'name the folder in the setting models');
+  if (!isNamed) assertAllTrusted(folder, env, `name the folder in the setting ${name}`);
   return folder;
 }
 

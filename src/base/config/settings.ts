@@ -180,6 +180,7 @@ export const settings = z.strictObject({
   estimateAlarm: between(Number.MIN_VALUE, 10, 'a share above 0').default(0.25),
   seeds: text('the path of a folder').optional(),
   models: text('the path of a folder').optional(),
+  costs: text('the path of a folder').optional(),
   examples: list(COMMA, z.string(takes(EXAMPLES)).min(1, takes(EXAMPLES)), EXAMPLES).optional(),
   modelTimeout: seconds().default(600),
   asFiles: list(COMMA, z.string(takes(VIEWS)).min(1, takes(VIEWS)), VIEWS).optional(),

@@ -5,6 +5,7 @@ import { findChanges } from '../../ask/export/changes.js';
 import { changedRows, headOf } from '../../ask/export/write-changes.js';
 import { findVehicle, LOOKUP_READS } from '../../ask/query/find-vehicle.js';
 import { readFollowed } from '../../ask/query/followed.js';
+import { LANDED_READS, landingTo } from '../../ask/query/landed.js';
 import { readLake, snapshotFolder, withDatabase } from '../../ask/query/open-lake.js';
 import { openResult } from '../../ask/query/result.js';
 import { jsonValue } from '../../ask/query/result-values.js';
@@ -157,16 +158,32 @@ export function lakeServer(given: Config, signal: AbortSignal): McpServer {
       km: z.number().min(0).max(5_000_000).optional().describe('odometer in kilometres'),
       damage: z.string().optional().describe('main damage: a group such as front, or a name of the feed'),
       title: z.string().optional().describe('title: a brand such as salvage, or a name of the feed'),
+      to: z
+        .string()
+        .optional()
+        .describe(
+          "destination of the user's tables of costs: what it costs there, part by part, and the most to bid",
+        ),
+      source: z.int().optional().describe('1, 3 or 12, where a car without an id is bought; for its costs'),
+      state: z
+        .string()
+        .optional()
+        .describe('code of the state where a car without an id stands; for its costs'),
     }),
-    async ({ id, make, model, year, km, damage, title }, ended) =>
-      readLake(config, { named: VALUE_READS, signal: ended }, async ({ session: { connection } }) => {
-        if (id !== undefined) return { values: await valuesOfLots(connection, id) };
-        if (make === undefined || model === undefined || year === undefined)
-          throw new LotlakeError('USAGE_INVALID', 'give an id, or make, model and year', {
-            outcome: 'usage',
-          });
-        return { values: [await valueOfCar(connection, { make, model, year, km, damage, title })] };
-      }),
+    async ({ id, make, model, year, km, damage, title, to, source, state }, ended) =>
+      readLake(
+        config,
+        { named: `${VALUE_READS} ${LANDED_READS}`, signal: ended },
+        async ({ session: { connection } }) => {
+          const land = to === undefined ? undefined : await landingTo(connection, to, { source, state });
+          if (id !== undefined) return { values: await valuesOfLots(connection, id, land) };
+          if (make === undefined || model === undefined || year === undefined)
+            throw new LotlakeError('USAGE_INVALID', 'give an id, or make, model and year', {
+              outcome: 'usage',
+            });
+          return { values: [await valueOfCar(connection, { make, model, year, km, damage, title }, land)] };
+        },
+      ),
   );
   tool(
     'lookup',

@@ -14,7 +14,7 @@ import { type ModelResults, runSparkModels } from '../../beyond/spark/spark-mode
 import { viewOn } from '../../core/lake/views.js';
 import { readChecks } from '../../core/model/checks.js';
 import { assertTests, runDataTests } from '../../core/model/data-tests.js';
-import { FIT, isFitted, readModels } from '../../core/model/model-files.js';
+import { isOutside, OUTSIDE, readModels } from '../../core/model/model-files.js';
 import { readableNames } from '../../core/model/own-models.js';
 import { assertAllRead, readOwnModels } from '../../core/model/read-own.js';
 import { withReferences } from '../../core/model/references.js';
@@ -120,9 +120,9 @@ async function chosenModels(
   const marts = new Set([...all, ...own.models].map(({ name }) => name));
   const selected = select === undefined ? all : selectModels(all, select);
   const models = selected
-    .filter((model) => !model.isSeed && !(isSpark && isFitted(model)))
+    .filter((model) => !model.isSeed && !(isSpark && isOutside(model)))
     .map((model) => (model.exists === 'none' ? model : { ...model, exists: 'file' as const }));
-  const fitted = selected.filter((model) => isSpark && model.name !== FIT && isFitted(model));
+  const fitted = selected.filter((model) => isSpark && !OUTSIDE.includes(model.name) && isOutside(model));
   const leftOut = [
     ...fitted.map(({ name }) => ({ name, reason: FITTED })),
     ...(isSpark && select === undefined ? own.models : []).map(({ name }) => ({ name, reason: OWN })),

@@ -1,10 +1,14 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { doubtsOf } from '../../ask/query/doubts.js';
+import { LANDED_READS, type Land, landingTo } from '../../ask/query/landed.js';
 import { readLake } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
 import { FACTORS, VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/valuation.js';
+import type { Config } from '../../base/config/config.js';
 import { count, printable, words } from '../../base/config/printable.js';
+import { sourceOf } from '../../core/model/costs/columns.js';
 import { command, type Lines, textOf } from '../command.js';
-import { wholeNumber } from '../option-values.js';
+import { positiveNumber, wholeNumber } from '../option-values.js';
 import { snapshotOptions } from '../options.js';
 import { UsageError } from '../usage-error.js';
 
@@ -18,24 +22,59 @@ export const value = command({
     km: { type: 'string', describe: 'odometer in kilometres' },
     damage: { type: 'string', describe: 'main damage: a group such as front, or a name of the feed' },
     title: { type: 'string', describe: 'title: a brand such as salvage, or a name of the feed' },
+    to: {
+      type: 'string',
+      describe: 'what it costs at this destination of your tables of costs, part by part',
+    },
+    bid: {
+      type: 'string',
+      implies: 'to',
+      describe: 'what it costs for this price, in the currency of the lot',
+    },
+    source: {
+      type: 'string',
+      implies: 'to',
+      describe: 'number of the source where a car without a lot is bought',
+    },
+    state: { type: 'string', implies: 'to', describe: 'code of the state where a car without a lot stands' },
     ...snapshotOptions,
   },
   async run(given, { signal }) {
-    const { id, make, model, year, km, damage, title, print } = given;
+    const { id, make, model, year, km, damage, title, to, print } = given;
     const isCar = make !== undefined && model !== undefined && year !== undefined;
-    const saysCar = [make, model, year, km, damage, title].some((option) => option !== undefined);
+    const saysCar = [make, model, year, km, damage, title, given.source, given.state].some(
+      (option) => option !== undefined,
+    );
     if (id === undefined ? !isCar : saysCar)
       throw new UsageError('give a VIN or lot, or a car', 'a car has --make, --model and --year at least');
-    const reading = { named: VALUE_READS, choice: given, signal };
+    const named = to === undefined ? VALUE_READS : `${VALUE_READS} ${LANDED_READS}`;
+    const reading = { named, choice: given, signal };
     const values = await readLake(given.config, reading, async ({ session: { connection } }) => {
-      if (!isCar) return valuesOfLots(connection, id ?? '');
+      const land = to === undefined ? undefined : await landingAt(connection, given, to);
+      if (!isCar) return valuesOfLots(connection, id ?? '', land);
       const distance = km === undefined ? undefined : wholeNumber('--km', km, 0, 5_000_000);
       const car = { make, model, year: wholeNumber('--year', year, 1940, 2100), km: distance };
-      return [await valueOfCar(connection, { ...car, damage, title })];
+      return [await valueOfCar(connection, { ...car, damage, title }, land)];
     });
     print(values, () => values.map(cardOf).join('\n\n'));
   },
 });
+
+/** What computes costs at a destination. Throws ConfigError for options that cannot be used, and as {@link landingTo} does. */
+async function landingAt(
+  connection: DuckDBConnection,
+  {
+    config,
+    bid,
+    source,
+    state,
+  }: Readonly<Record<'bid' | 'source' | 'state', string | undefined>> & { readonly config: Config },
+  to: string,
+): Promise<Land> {
+  const price = bid === undefined ? undefined : positiveNumber('--bid', bid, 100_000_000);
+  const number = source === undefined ? undefined : wholeNumber('--source', sourceOf(source), 1, 1000);
+  return landingTo(connection, to, { bid: price, source: number, state, config });
+}
 
 /** The answer for a person, a line each of what is known. */
 export function cardOf(value: Value): string {
@@ -47,6 +86,7 @@ export function cardOf(value: Value): string {
     ...chancesOf(value),
     value.note ?? undefined,
     ...doubtsOf(value),
+    ...landedLines(value.landed),
     accuracyOf(value),
     drivers.length > 0 && 'what moves the estimate from that of the average lot:',
     ...drivers.map(
@@ -98,6 +138,55 @@ function placeOf({ place_factor, seller_factor }: Value): string | false {
   });
   return moving.length > 0 && `  in the estimate: ${moving.join(', ')}`;
 }
+
+/** What it costs at a destination, part by part. */
+function landedLines(landed: Value['landed']): Lines {
+  if (landed === undefined) return [];
+  if (landed === null) return ['its costs are not known: the lake has neither a price nor an offer of it'];
+  const { currency, totals, parts, missing } = landed;
+  const [first, ...others] = totals;
+  const own = landed.lot_currency ?? '';
+  const at = (total: typeof first): string =>
+    total === undefined ? '' : `${PRICES[total.at]} of ${cents(total.price)} ${own}`;
+  return [
+    `costs in ${printable(landed.destination)} by your tables of ${landed.day}${first === undefined ? '' : `, ${at(first)}`}:`,
+    ...(landed.changed === null ? [] : [`  ${landed.changed}`]),
+    parts.length > 0 &&
+      gridOf(
+        ['part', '>amount', `>in ${currency}`, 'row', 'note'],
+        [
+          ...parts.map((part) => [
+            printable([part.part, part.name].filter((name) => name !== null).join(': ')),
+            `${cents(part.amount)} ${part.currency}`,
+            cents(part.converted),
+            part.row ?? '',
+            printable(part.note),
+          ]),
+          ...(first?.total == null ? [] : [['total', '', cents(first.total), '', '']]),
+        ],
+      ),
+    ...missing.map((what) => `  missing: ${printable(what)}`),
+    ...others.flatMap((total) =>
+      total.total === null ? [] : [`  ${at(total)}: ${cents(total.total)} ${currency}`],
+    ),
+    landed.most_to_bid !== null &&
+      `  the most to bid is ${cents(landed.most_to_bid)} ${own}, for a target of ${cents(landed.target)} ${currency}`,
+    landed.bid_missing !== null && `  no most to bid: ${printable(landed.bid_missing)}`,
+  ];
+}
+
+/** Prices at which costs are computed, in words. */
+const PRICES = {
+  bid: 'at a price',
+  estimate: 'at the estimate',
+  low_80: 'at the low end of the interval of 80 %',
+  high_80: 'at its high end',
+  buy_now: 'at Buy Now',
+} as const;
+
+/** An amount to the cent. */
+const cents = (amount: number | null): string =>
+  amount === null ? '' : amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 function historyOf({ price, currency, buy_now, last_sale: sale, ...value }: Value): Lines {
   const amount = sale?.amount

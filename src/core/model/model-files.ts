@@ -64,7 +64,7 @@ export const definition = z.strictObject({
 const bundledDefinition = definition.extend({
   /** Rules of the model in Markdown, one a list item; docs/ask/marts.md is made from them. */
   notes: z.array(z.string()).nonempty().optional(),
-  /** Tables of the database `fit`, for the one step that lotlake computes outside of SQL, see {@link FIT}. */
+  /** Tables of the database of its name, for a step that lotlake computes outside of SQL, see {@link OUTSIDE}. */
   gives: z.array(z.string()).nonempty().optional(),
 });
 
@@ -110,7 +110,7 @@ export type Model = Readonly<z.output<typeof definition>> & {
   /** Its rules in Markdown, of a model of lotlake. */
   readonly notes?: readonly string[] | undefined;
   readonly isSeed?: boolean;
-  /** The tables that it computes outside of SQL, see {@link FIT}. */
+  /** The tables that it computes outside of SQL, see {@link OUTSIDE}. */
   readonly gives?: readonly string[] | undefined;
   /** Whether it is a model of the user. */
   readonly isOwn?: boolean;
@@ -128,15 +128,20 @@ export const modelFailed = (what: string, error: unknown): LotlakeError =>
 const modelsFolder: string = join(packageRoot, 'sql', 'models');
 const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
 
-/**
- * Name of the step that fits prices to what its SELECT reads. A SELECT that reads a table of the database `fit` depends on it,
- * and only DuckDB computes it.
- */
+/** Name of the step that fits prices to what its SELECT reads. */
 export const FIT = 'fit';
 
-/** Whether a model is the fit of prices, or reads what it gives. */
-export const isFitted = ({ name, sql }: Pick<Model, 'name' | 'sql'>): boolean =>
-  name === FIT || /\b(from|join) fit\./.test(sql);
+/**
+ * Names of the steps that lotlake computes outside of SQL, from what their SELECT reads. What one gives are tables of a database of its
+ * name. A SELECT that reads one of these depends on the step, and only DuckDB computes it.
+ */
+export const OUTSIDE: readonly string[] = [FIT, 'costs'];
+
+const READS_OUTSIDE = new RegExp(`\\b(from|join) (${OUTSIDE.join('|')})\\.`);
+
+/** Whether a model is computed outside of SQL, or reads what such a step gives. */
+export const isOutside = ({ name, sql }: Pick<Model, 'name' | 'sql'>): boolean =>
+  OUTSIDE.includes(name) || READS_OUTSIDE.test(sql);
 
 /** The models and seeds that lotlake computes every night, by name. Throws MODEL_DEFINITION as {@link readModelsOf} does. */
 export function readModels(): readonly Model[] {

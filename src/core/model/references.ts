@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
-import { FIT } from './model-files.js';
+import { OUTSIDE } from './model-files.js';
 import { namesIn, type SqlTree, treesOf } from './sql-tree.js';
 
 /** A SELECT with the name of what it computes. */
@@ -30,6 +30,8 @@ function referencesIn(tree: SqlTree | undefined, name: string): readonly string[
     const reason = error_message ?? `it holds ${statements.length} statements`;
     throw new LotlakeError('MODEL_FAILED', `model ${name} is not one SELECT: ${reason}`);
   }
-  const names = namesIn(statements).map((each) => (each.startsWith(`${FIT}.`) ? FIT : each));
+  const names = namesIn(statements).map(
+    (each) => OUTSIDE.find((step) => each.startsWith(`${step}.`)) ?? each,
+  );
   return [...new Set(names)].sort();
 }

@@ -9,10 +9,11 @@ import { identifier, literal, rows, type Session, scalar } from '../../base/duck
 import type { ManifestView } from '../lake/manifest.js';
 import { columnsOf } from '../lake/schema.js';
 import { viewOn } from '../lake/views.js';
+import { landCosts } from './costs/land-costs.js';
 import { fitPrices } from './fit/fit-prices.js';
 import { createFunctions } from './functions.js';
 import { type MartSnapshot, martOptions } from './mart-files.js';
-import { FIT, type Model, modelFailed, readModels } from './model-files.js';
+import { FIT, type Model, modelFailed, OUTSIDE, readModels } from './model-files.js';
 import { assertColumns } from './own-columns.js';
 import { withReferences } from './references.js';
 import { SETTINGS } from './sql-tree.js';
@@ -86,11 +87,13 @@ export async function runModels(
   }
   // An error of the detach must not hide the error of a model.
   const results = await settled([...running.values()]).finally(() =>
-    connection.run('detach database if exists fit').catch(() => undefined),
+    connection
+      .run(OUTSIDE.map((name) => `detach database if exists ${name}`).join('; '))
+      .catch(() => undefined),
   );
   const ofRun = models.filter(({ exists }) => exists === 'none').map(({ name }) => name);
   for (const name of ofRun.toReversed()) {
-    if (name !== FIT) await connection.run(`drop view ${identifier(name)}`);
+    if (!OUTSIDE.includes(name)) await connection.run(`drop view ${identifier(name)}`);
     if (shared.has(name)) remove(join(options.target, name));
   }
   return results.filter(({ name }) => !ofRun.includes(name));
@@ -228,9 +231,10 @@ async function runModel(
   };
   try {
     const folder = join(target, name);
-    if (name === FIT) {
+    if (OUTSIDE.includes(name)) {
       makeFolder(folder);
-      await fitPrices(connection, folder);
+      if (name === FIT) await fitPrices(connection, folder);
+      else await landCosts(connection, sql);
       remove(folder);
       return made({ rows: 0 });
     }

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literals, row } from '../../base/duck/session.js';
+import { OUTSIDE } from './model-files.js';
 
 /** A node of DuckDB's parse tree. */
 type SqlNode = Readonly<Record<string, unknown>>;
@@ -39,7 +40,7 @@ interface CteMap {
 }
 
 /**
- * The tables and views that a parsed text reads, some several times. A table of the database `fit` is `fit.<name>`.
+ * The tables and views that a parsed text reads, some several times. A table of a step outside of SQL is `fit.<name>`.
  * @param ctes names of the CTEs that hide tables at this place
  */
 export function namesIn(tree: unknown, ctes: ReadonlySet<string> = new Set()): readonly string[] {
@@ -48,7 +49,8 @@ export function namesIn(tree: unknown, ctes: ReadonlySet<string> = new Set()): r
   const found: string[] = [];
   if (node.type === 'BASE_TABLE') {
     const name = String(node.table_name).toLowerCase();
-    if (node.schema_name === 'fit') found.push(`fit.${name}`);
+    const schema = String(node.schema_name);
+    if (OUTSIDE.includes(schema)) found.push(`${schema}.${name}`);
     else if (node.schema_name !== '' || !ctes.has(name)) found.push(name);
   }
   // The function reads the table (sql/functions/enough.sql).

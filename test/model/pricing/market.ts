@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Row, rows } from '../../../src/base/duck/session.js';
-import { isFitted, readModels } from '../../../src/core/model/model-files.js';
+import { FIT, readModels } from '../../../src/core/model/model-files.js';
 import { runModels } from '../../../src/core/model/run-models.js';
 import { fill, type Given, openLake, type TestLake } from '../support.js';
 
@@ -134,7 +134,8 @@ export async function fitted(
   const given = readModels().map((model) => ({ ...model, sql: selects[model.name] ?? model.sql }));
   const models = given.filter(
     ({ name, sql }) =>
-      isFitted({ name, sql }) ||
+      name === FIT ||
+      /\bfit\./.test(sql) ||
       name in selects ||
       LEVELS.includes(name) ||
       /^(dim_(settings|sources|damages|titles|m.*)|damage_groups|title_brands|m\w+_joins)$/.test(name),

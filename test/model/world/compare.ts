@@ -33,6 +33,7 @@ export function compareRows(
 }
 
 function isSame(a: MartRow[string] | undefined, b: MartRow[string] | undefined): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return JSON.stringify(a) === JSON.stringify(b);
   if (typeof a !== 'number' || typeof b !== 'number') return a === b;
   const difference = Math.abs(a - b);
   // Shares and ratios are small, so a cent is too much for them.

@@ -1,6 +1,7 @@
 /** One night of a sandbox with all its marts, and the records that the service served for it. */
 import { join } from 'node:path';
 import { nightly } from '../../../pipelines/nightly.js';
+import { packageRoot } from '../../../src/base/config/package-root.js';
 import { readChecks } from '../../../src/core/model/checks.js';
 import { type Model, readLayer, readModels } from '../../../src/core/model/model-files.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
@@ -61,6 +62,9 @@ export interface WorldNight {
 
 const DAY = 86_400_000;
 
+/** The tables of costs of the night. */
+export const COSTS: string = join(packageRoot, 'site', 'costs');
+
 /**
  * Days for which the sources count as observed: a whole month and parts of others. One night alone would show no
  * auction.
@@ -87,6 +91,7 @@ export async function worldNight(vehicles: number, minimumGroup: number): Promis
     memory: '1GB',
     minimumGroup,
     examples,
+    costs: COSTS,
   });
   const clock = sandbox.clock;
   const from = clock.getTime() - OBSERVED_DAYS * DAY;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isFitted, readLayer, readModels } from '../../../src/core/model/model-files.js';
+import { readLayer, readModels } from '../../../src/core/model/model-files.js';
 import { isRolledBack } from '../../../src/sandbox/world/past.js';
 import { indexOf } from '../../../src/sandbox/world/population.js';
 import { need } from '../../served.js';
@@ -15,7 +15,8 @@ const known = await oracles();
 const SHARED = /^(dim_\w+|known_lots|lot_groups|odometer_readings)$/;
 /** A seed repeats its file, planted prices test what is fitted (test/model/pricing), and sales tests what it is made of. */
 const models = [...readModels(), ...readLayer('examples')].filter(
-  (model) => !model.isSeed && !isFitted(model) && model.exists !== 'none' && !SHARED.test(model.name),
+  (model) =>
+    !model.isSeed && !/\bfit\./.test(model.sql) && model.exists !== 'none' && !SHARED.test(model.name),
 );
 let night: WorldNight;
 beforeAll(async () => {

@@ -1,9 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { openNumbers } from '../append-numbers.js';
 import { type Coding, codeRows, FEWEST, type Market, nameNumbers } from './code-rows.js';
 import { judgeMonth, measure, type Pass, pass, type State, startState, withoutUseless } from './passes.js';
 import { repeatSales } from './repeat-sales.js';
 import type { Visit } from './rows.js';
-import { DRIVERS, openNumbers, writeEffects, writeEstimates } from './write-fit.js';
+import { DRIVERS, writeEffects, writeEstimates } from './write-fit.js';
 
 /** Number of last months that the back-test judges. */
 const JUDGED = 6;
@@ -80,7 +81,7 @@ export async function fitPrices(connection: DuckDBConnection, folder: string): P
 async function fitMarket(connection: DuckDBConnection, market: Market, folder: string): Promise<void> {
   const coding = await codeRows(connection, market, folder);
   try {
-    const backtest = await openNumbers(connection, 'backtest', market.number);
+    const backtest = await openNumbers(connection, 'fit.backtest', market.number);
     const state = fitAndJudge(coding, backtest.append);
     backtest.close();
     await writeEstimates(connection, coding, state, market);

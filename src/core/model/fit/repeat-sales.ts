@@ -2,8 +2,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { CholeskyDecomposition, Matrix } from 'ml-matrix';
 import { packageFile } from '../../../base/config/package-root.js';
 import { rows } from '../../../base/duck/session.js';
+import { writeNumbers } from '../append-numbers.js';
 import type { Market } from './code-rows.js';
-import { writeNumbers } from './write-fit.js';
 
 /** Fewest pairs of sales that an index needs. */
 const FEWEST = 100;
@@ -22,7 +22,7 @@ export async function repeatSales(connection: DuckDBConnection, markets: readonl
   for (const { number } of markets) {
     const pairs = (found as readonly Pairs[]).filter(({ market }) => market === number);
     if (pairs.reduce((sum, each) => sum + each.pairs, 0) < FEWEST) continue;
-    await writeNumbers(connection, 'repeat', number, levelsOf(pairs));
+    await writeNumbers(connection, 'fit.repeat', number, levelsOf(pairs));
   }
 }
 

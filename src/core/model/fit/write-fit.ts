@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { duckdb } from '../../../base/duck/api.js';
 import { literal, rows } from '../../../base/duck/session.js';
+import { openNumbers, writeNumbers } from '../append-numbers.js';
 import type { PricedRow } from './blocks.js';
 import type { Coding, Market } from './code-rows.js';
 import { type Factor, GROUPS, isShared, LEVEL_FACTORS, REFERENCES, SEGMENTS } from './design.js';
@@ -25,7 +25,7 @@ export async function writeEstimates(
   const effectsOn = effectReader(fit, factors);
   const levels = indexLevels(factors, fit);
   const ofMonth = fit.spread[factors.findIndex(({ name }) => name === 'month')] ?? 0;
-  const estimates = await openNumbers(connection, 'estimates', market.number);
+  const estimates = await openNumbers(connection, 'fit.estimates', market.number);
   const row: number[] = [];
   lots.all((priced) => {
     const middle = expected(fit, priced);
@@ -67,7 +67,7 @@ export async function writeEstimates(
     if (used) levels.add(priced, error, variance);
   });
   estimates.close();
-  await writeNumbers(connection, 'index', market.number, levels.rows());
+  await writeNumbers(connection, 'fit.index', market.number, levels.rows());
 }
 
 /** The factor on the width of an interval by its estimate in whole units of the currency, as interval_factors has it; 1 without a row. */
@@ -191,11 +191,11 @@ export async function writeEffects(
   { fit, sums: { counts }, gains }: State,
   market: number,
 ): Promise<void> {
-  await writeNumbers(connection, 'effects', market, effectsOf(factors, fit, counts));
+  await writeNumbers(connection, 'fit.effects', market, effectsOf(factors, fit, counts));
   const nodes = Array.from(fit.nodes.effect, (effect, node) =>
     (fit.nodes.sums.weight[node] ?? 0) > 0 ? [[node, effect, Math.sqrt(effectVariance(fit, node))]] : [],
   ).flat();
-  await writeNumbers(connection, 'nodes', market, nodes);
+  await writeNumbers(connection, 'fit.nodes', market, nodes);
   const groups = fit.groups.effect.flatMap((effects, kind) =>
     Array.from(effects, (effect, code) => [
       kind,
@@ -204,10 +204,10 @@ export async function writeEffects(
       Math.sqrt(fit.groups.variance[kind]?.[code] ?? 0),
     ]),
   );
-  await writeNumbers(connection, 'group_effects', market, groups);
+  await writeNumbers(connection, 'fit.group_effects', market, groups);
   const { squares, ofGroups } = gains;
   const shares = Array.from(ofGroups, (gain, kind) => [kind, squares > 0 ? gain / squares : Number.NaN]);
-  await writeNumbers(connection, 'gains', market, shares);
+  await writeNumbers(connection, 'fit.gains', market, shares);
 }
 
 /** A row for each level of each factor, compared with the reference of its factor, and one for the base price. */
@@ -234,53 +234,4 @@ function referenceOf({ name, offset, levels }: Factor, counts: Float64Array): nu
   if (named >= 0) return offset + named;
   const own = counts.subarray(offset, offset + levels.length);
   return offset + own.indexOf(Math.max(...own));
-}
-
-const CHUNK = 2048;
-
-type Numbers = readonly (number | string)[];
-
-/** Appends rows, after the number of their market, to a table of the database `fit`. NaN becomes null. */
-export async function openNumbers(connection: DuckDBConnection, table: string, market: number) {
-  const appender = await connection.createAppender(table, 'main', 'fit');
-  const types = Array.from({ length: appender.columnCount }, (_, i) => appender.columnType(i));
-  const chunk = duckdb.DuckDBDataChunk.create(types, CHUNK);
-  const [markets, ...columns] = types.map((_, i) => chunk.getColumnVector(i));
-  for (let at = 0; at < CHUNK; at += 1) markets?.setItem(at, market);
-  let count = 0;
-  const flush = (): void => {
-    markets?.flush();
-    for (const column of columns) column.flush();
-    appender.appendDataChunk(chunk);
-    count = 0;
-  };
-  return {
-    append: (row: Numbers): void => {
-      for (let i = 0; i < columns.length; i += 1) {
-        const value = row[i] ?? Number.NaN;
-        if (Number.isNaN(value)) columns[i]?.setItem(count, null);
-        else columns[i]?.setItem(count, value);
-      }
-      count += 1;
-      if (count === CHUNK) flush();
-    },
-    /** Makes the rows visible to queries. */
-    close: (): void => {
-      chunk.rowCount = count;
-      flush();
-      appender.closeSync();
-    },
-  };
-}
-
-/** Appends rows as `openNumbers` does, and makes them visible to queries. */
-export async function writeNumbers(
-  connection: DuckDBConnection,
-  table: string,
-  market: number,
-  rows: Iterable<Numbers>,
-): Promise<void> {
-  const { append, close } = await openNumbers(connection, table, market);
-  for (const row of rows) append(row);
-  close();
 }

@@ -42,11 +42,29 @@ function unusual(row: MartRow, asked: number | null, bid: number | null): string
   return `bid above ${bid > Number(row.high_80) ? '9 in 10' : '3 in 4'} of such prices`;
 }
 
+/** What a lot costs at the default destination. */
+const costsOf = (row: MartRow | undefined, bid: number | null): MartRow => ({
+  cost_destination: row?.destination ?? null,
+  cost_currency: row?.currency ?? null,
+  cost_estimate: row?.cost_estimate ?? null,
+  cost_low_80: row?.cost_low_80 ?? null,
+  cost_high_80: row?.cost_high_80 ?? null,
+  cost_buy_now: row?.cost_buy_now ?? null,
+  most_to_bid: row?.most_to_bid ?? null,
+  room_to_bid: row?.most_to_bid == null ? null : Number(row.most_to_bid) - (bid ?? 0),
+  cost_missing: row?.missing ?? null,
+});
+
 export async function rows(night: WorldNight): Promise<MartRow[]> {
   const [groups, readings, odds] = await Promise.all(
     ['lot_groups', 'odometer_readings', 'sell_through_odds'].map((mart) => byLot(night, mart)),
   );
   const { manufacturer, model } = names(night);
+  const landed = new Map(
+    (await night.rows('landed_costs')).flatMap((row) =>
+      row.is_default === true ? [[Number(row.lot_id), row] as const] : [],
+    ),
+  );
   const nameIn = (known: ReadonlyMap<number, string>, id: number | undefined): string | null =>
     (id === undefined ? undefined : known.get(id)) ?? null;
   // A lot without odds was sold, or another lot of the car took its place.
@@ -123,6 +141,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
         weak === null && isOpen && row.prices_below !== null ? 1 - Number(row.prices_below) : null,
       stands_out: weak === null ? unusual(row, asked, bid) : null,
       sell_probability: width <= 0.5 ? (next?.sell_probability ?? null) : null,
+      ...costsOf(landed.get(id), bid),
     };
   });
 }
