@@ -6,15 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeScratch } from '../../src/base/config/owned.js';
 import { packageFile } from '../../src/base/config/package-root.js';
 import { openSession, rows, type Session } from '../../src/base/duck/session.js';
-import {
-  type Model,
-  OUTSIDE,
-  readLayer,
-  readModels,
-  readModelsOf,
-} from '../../src/core/model/model-files.js';
+import { type Model, readLayer, readModels, readModelsOf } from '../../src/core/model/model-files.js';
 import { withReferences } from '../../src/core/model/references.js';
 import { planModels, runModels, sharedSteps } from '../../src/core/model/run-models.js';
+import { OUTSIDE } from '../../src/core/model/sql-tree.js';
 import { need } from '../served.js';
 
 let session: Session;

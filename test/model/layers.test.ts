@@ -1,9 +1,10 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
 import { rows } from '../../src/base/duck/session.js';
-import { FIT, LAYERS, type Layer, readLayer } from '../../src/core/model/model-files.js';
+import { LAYERS, type Layer, readLayer } from '../../src/core/model/model-files.js';
 import { withReferences } from '../../src/core/model/references.js';
 import { sharedSteps } from '../../src/core/model/run-models.js';
+import { FIT } from '../../src/core/model/sql-tree.js';
 import { base } from './cases.js';
 import { computeMarts, openLake } from './support.js';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runDataTests } from '../../src/core/model/data-tests.js';
-import { OUTSIDE, readModels } from '../../src/core/model/model-files.js';
+import { readModels } from '../../src/core/model/model-files.js';
+import { OUTSIDE } from '../../src/core/model/sql-tree.js';
 import { apart, base, lot, SOLD } from './cases.js';
 import { compareColumns } from './columns.js';
 import { computeMarts, computeModels, type Given, openLake, type TestLake, texts } from './support.js';

@@ -14,11 +14,12 @@ import { type ModelResults, runSparkModels } from '../../beyond/spark/spark-mode
 import { viewOn } from '../../core/lake/views.js';
 import { readChecks } from '../../core/model/checks.js';
 import { assertTests, runDataTests } from '../../core/model/data-tests.js';
-import { isOutside, OUTSIDE, readModels } from '../../core/model/model-files.js';
+import { isOutside, readModels } from '../../core/model/model-files.js';
 import { readableNames } from '../../core/model/own-models.js';
 import { assertAllRead, readOwnModels } from '../../core/model/read-own.js';
 import { withReferences } from '../../core/model/references.js';
 import { orderedModels, runModels } from '../../core/model/run-models.js';
+import { OUTSIDE } from '../../core/model/sql-tree.js';
 import { planModelTests } from '../../core/model/test-sql.js';
 import { command, type Lines } from '../command.js';
 import type { Effects } from '../effects.js';

@@ -7,6 +7,7 @@ import { byName } from '../../base/config/json.js';
 import { ConfigError, LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
 import { packageRoot } from '../../base/config/package-root.js';
 import { literal } from '../../base/duck/session.js';
+import { OUTSIDE } from './sql-tree.js';
 import { assertSize, textIn } from './text-files.js';
 
 const severity = z.enum(['error', 'warn']).default('error');
@@ -127,15 +128,6 @@ export const modelFailed = (what: string, error: unknown): LotlakeError =>
 
 const modelsFolder: string = join(packageRoot, 'sql', 'models');
 const seedsFolder: string = join(packageRoot, 'sql', 'seeds');
-
-/** Name of the step that fits prices to what its SELECT reads. */
-export const FIT = 'fit';
-
-/**
- * Names of the steps that lotlake computes outside of SQL, from what their SELECT reads. What one gives are tables of a database of its
- * name. A SELECT that reads one of these depends on the step, and only DuckDB computes it.
- */
-export const OUTSIDE: readonly string[] = [FIT, 'costs'];
 
 const READS_OUTSIDE = new RegExp(`\\b(from|join) (${OUTSIDE.join('|')})\\.`);
 

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
-import { OUTSIDE } from './model-files.js';
-import { namesIn, type SqlTree, treesOf } from './sql-tree.js';
+
+import { namesIn, OUTSIDE, type SqlTree, treesOf } from './sql-tree.js';
 
 /** A SELECT with the name of what it computes. */
 interface NamedSelect {

@@ -13,10 +13,11 @@ import { landCosts } from './costs/land-costs.js';
 import { fitPrices } from './fit/fit-prices.js';
 import { createFunctions } from './functions.js';
 import { type MartSnapshot, martOptions } from './mart-files.js';
-import { FIT, type Model, modelFailed, OUTSIDE, readModels } from './model-files.js';
+import { type Model, modelFailed, readModels } from './model-files.js';
+
 import { assertColumns } from './own-columns.js';
 import { withReferences } from './references.js';
-import { SETTINGS } from './sql-tree.js';
+import { FIT, OUTSIDE, SETTINGS } from './sql-tree.js';
 
 /** How models are run, and where they are written. */
 export interface RunModelsOptions {

@@ -1,6 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { literals, row } from '../../base/duck/session.js';
-import { OUTSIDE } from './model-files.js';
+
+/** Name of the step that fits prices to what its SELECT reads. */
+export const FIT = 'fit';
+
+/**
+ * Names of the steps that lotlake computes outside of SQL, from what their SELECT reads. What one gives are tables of a database of its
+ * name. A SELECT that reads one of these depends on the step, and only DuckDB computes it.
+ */
+export const OUTSIDE: readonly string[] = [FIT, 'costs'];
 
 /** A node of DuckDB's parse tree. */
 type SqlNode = Readonly<Record<string, unknown>>;

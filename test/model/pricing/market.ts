@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Row, rows } from '../../../src/base/duck/session.js';
-import { FIT, readModels } from '../../../src/core/model/model-files.js';
+import { readModels } from '../../../src/core/model/model-files.js';
 import { runModels } from '../../../src/core/model/run-models.js';
+import { FIT } from '../../../src/core/model/sql-tree.js';
 import { fill, type Given, openLake, type TestLake } from '../support.js';
 
 /** A law of prices unlike the sandbox's. Prices are logarithms, drawn from a hash of the lot. */
