@@ -1,10 +1,6 @@
 -- The auctions of the next seven days of lots with an estimate. First those whose Buy Now price lies below what three of four such
 -- lots bring, the lowest first, if the estimate can be relied on; then the soonest.
-select
-    *,
-    sale_date as moment,
-    -- what it costs in the end if it goes for the estimate, or at Buy Now where that is lower
-    least(cost_estimate, case when buy_now > coalesce(bid, 0) then cost_buy_now end) as cost
+select *, sale_date as moment
 from lots_on_offer
 where sale_date <= (select as_of from dim_settings) + interval 7 day and estimate > 0
 order by

@@ -47,10 +47,11 @@ const lake = (sql: string) => readLake(config(), {}, ({ session }) => rows(sessi
 /** Lots on offer with their costs at the default destination, without lots_on_offer, and what is paid for them. */
 const COSTED = `from (
   select l.lot_id, l.vehicle_id, l.bid, c.most_to_bid - ifnull(l.bid, 0) as room, c.lot_currency,
-    list_min(list_filter([
+    -- at a bid above the estimate or without one, the total is that of the bid, which only the mart has
+    case when e.market <> 'asking' and l.bid > ifnull(e.estimate, 0) then c.cost else list_min(list_filter([
       if(e.market <> 'asking', c.cost_estimate, null),
       if(e.market = 'asking' or l.buy_now > ifnull(l.bid, 0), c.cost_buy_now, null)
-    ], lambda total: total is not null)) as cost
+    ], lambda total: total is not null)) end as cost
   from landed_costs c join lots l on l.lot_id = c.lot_id join price_estimates e on e.lot_id = l.lot_id where c.destination = 'warsaw')`;
 
 const tally = (page: string): number =>

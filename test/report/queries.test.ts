@@ -116,7 +116,7 @@ describe('the auctions of the next days', () => {
       create table sell_through_odds as select lot_id, timestamptz '2026-11-20' + to_days(days) as sale_date,
         0.5 as sell_probability, 0.4 as sell_probability_low, 0.6 as sell_probability_high from given;
       create view offered_lots as ${packageFile('sql/models/market/offered_lots.sql')};
-      create table landed_costs as select lot_id, true as is_default, 'warsaw' as destination, 'PLN' as currency, 4 * estimate as cost_estimate,
+      create table landed_costs as select lot_id, true as is_default, 'warsaw' as destination, 'PLN' as currency, 4 * least(estimate, case when buy_now > coalesce(bid, 0) then buy_now end) as cost, 4 * estimate as cost_estimate,
         4 * low_80 as cost_low_80, 4 * high_80 as cost_high_80, 4 * buy_now as cost_buy_now, 4500 as most_to_bid, null::varchar as missing from given;
       create view lots_on_offer as ${packageFile('sql/models/market/lots_on_offer.sql')}`,
     );

@@ -14,6 +14,14 @@ select
     inputs.year,
     inputs.manufacturer_id,
     inputs.model_id,
+    -- what a listing asks; at an auction the estimate, or the bid above it, or Buy Now where that is lower and no bid has passed it
+    case
+        when inputs.market = 'asking' then inputs.price
+        else least(
+            case when plausible_price(lots.buy_now) > coalesce(lots.bid, 0) then plausible_price(lots.buy_now) end,
+            greatest(case when inputs.is_currency_known then estimates.estimate end, nullif(lots.bid, 0))
+        )
+    end as likely,
     case when inputs.is_currency_known then estimates.estimate end as estimate,
     case when inputs.is_currency_known then estimates.low_80 end as low_80,
     case when inputs.is_currency_known then estimates.high_80 end as high_80,

@@ -4,6 +4,7 @@ select
     destinations.is_default,
     destinations.currency,
     car_costs.lot_currency,
+    landed.cost,
     landed.cost_estimate,
     landed.cost_low_80,
     landed.cost_high_80,

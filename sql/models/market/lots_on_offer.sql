@@ -79,6 +79,7 @@ select
     end as sell_probability,
     landed.destination as cost_destination,
     landed.currency as cost_currency,
+    landed.cost,
     landed.cost_estimate,
     landed.cost_low_80,
     landed.cost_high_80,

@@ -13,7 +13,7 @@ with bought as (
         percentile_cont(0.1) within group (order by cost) as cost_p10,
         percentile_cont(0.9) within group (order by cost) as cost_p90
     from (
-        select lot_id, destination, currency, coalesce(cost_estimate, cost_buy_now) as cost from landed_costs
+        select lot_id, destination, currency, cost from landed_costs
     ) as landed
     inner join price_inputs as inputs on inputs.lot_id = landed.lot_id
     where cost is not null and inputs.model_id is not null and inputs.year is not null

@@ -58,7 +58,8 @@ const totalOf = ({ total }: LandedTotal, currency: string): string =>
 
 /** Prices of a lot, in words. */
 const PRICES: Readonly<Record<LandedTotal['at'], string>> = {
-  bid: 'at the bid',
+  given: 'at a price',
+  bid: 'at the bid so far',
   estimate: 'at the estimate',
   low_80: 'at the low end of 80% of such prices',
   high_80: 'at the high end of 80% of such prices',

@@ -7,7 +7,6 @@ import { ask } from '../query/ask.js';
 import {
   addressOf,
   COST_FIELDS,
-  COST_IN_THE_END,
   conditionOf,
   FILTERS,
   type FilterName,
@@ -64,7 +63,7 @@ const costsNote = ({ costs }: Names): string =>
 function pageOf(search: Search): string {
   const order = `order by ${ORDERS[search.sort][1]}, lot_id`;
   const wanted = `select rowid from explore.lots_on_offer where ${conditionOf(search)} ${order} limit ${PAGE} offset ${(search.page - 1) * PAGE}`;
-  return `select *, ${COST_IN_THE_END} as cost from explore.lots_on_offer where rowid in (${wanted}) ${order}`;
+  return `select * from explore.lots_on_offer where rowid in (${wanted}) ${order}`;
 }
 
 /** SQL of the lots of a search in its order. */

@@ -26,10 +26,6 @@ const atLeast = (column: string) => (value: string) => `${column} >= ${value}`;
 const COST =
   "case when currency is null then null when market = 'asking' then buy_now else least(case when buy_now > coalesce(bid, 0) then buy_now end, greatest(estimate, bid)) end";
 
-/** What a lot costs in the end at the price that {@link COST} means, in the currency of the default destination. A bid is not counted. */
-export const COST_IN_THE_END =
-  "case when market = 'asking' then cost_buy_now else least(cost_estimate, case when buy_now > coalesce(bid, 0) then cost_buy_now end) end";
-
 /** Filters and orders that find nothing without tables of costs. */
 export const COST_FIELDS: ReadonlySet<string> = new Set(['cost', 'cost_currency', 'room']);
 
@@ -67,7 +63,7 @@ export const FILTERS = {
     kind: 'number',
     where: atMost(COST),
   },
-  cost: { label: 'Costs in the end at most', kind: 'number', where: atMost(COST_IN_THE_END) },
+  cost: { label: 'Costs in the end at most', kind: 'number', where: atMost('cost') },
   // A saved search then means the same amount once another destination is the default.
   cost_currency: { label: 'Costs in', kind: 'choice', where: is('cost_currency') },
   room: { label: 'Room to bid from', kind: 'number', where: atLeast('room_to_bid') },
@@ -98,7 +94,7 @@ export const ORDERS = {
   soonest: ['Soonest auction', 'sale_date nulls last'],
   stands: ['Stands out most', 'prices_above desc nulls last, buy_now / estimate, sale_date nulls last'],
   cheapest: ['Lowest likely cost', `${COST} nulls last`],
-  cost: ['Lowest cost in the end', `${COST_IN_THE_END} nulls last`],
+  cost: ['Lowest cost in the end', 'cost nulls last'],
   room: ['Most room to bid', 'room_to_bid desc nulls last'],
   estimate: ['Highest estimate', 'estimate desc nulls last'],
   odds: ['Best chance to sell', 'sell_probability desc nulls last'],

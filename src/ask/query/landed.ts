@@ -37,9 +37,9 @@ interface LandedPart {
   readonly note: string | null;
 }
 
-/** A total at a price of a lot; null if a part of it is not known. */
+/** A total at a price of a lot, of which `bid` is the bid so far; null if a part of it is not known. */
 export interface LandedTotal {
-  readonly at: 'bid' | 'estimate' | 'low_80' | 'high_80' | 'buy_now';
+  readonly at: 'given' | 'bid' | 'estimate' | 'low_80' | 'high_80' | 'buy_now';
   /** In the currency of the lot. */
   readonly price: number;
   readonly total: number | null;
@@ -120,6 +120,8 @@ export type Land = (kind: Row, value: EstimatedPrices) => Promise<Landed | null>
 interface Costed {
   readonly car: CostCar;
   readonly prices: Readonly<Partial<Record<LandedTotal['at'], number | null>>>;
+  /** What it is likely to go for, see landed_costs. */
+  readonly likely: number | null;
 }
 
 /** The lot as the model `costs` reads it; undefined for one that has neither price nor offer. */
@@ -132,6 +134,7 @@ async function costedLot(connection: DuckDBConnection, lot: number): Promise<Cos
   const { estimate, low_80, high_80, buy_now } = row;
   return {
     car: carOf(row),
+    likely: number(row.likely),
     prices: {
       estimate: number(estimate),
       low_80: number(low_80),
@@ -170,6 +173,7 @@ async function costedCar(
       state: state ?? null,
     },
     prices: { estimate, low_80, high_80 },
+    likely: estimate,
   };
 }
 
@@ -242,17 +246,18 @@ async function landedOf(
     readonly changed?: string | undefined;
   },
 ): Promise<Landed> {
-  const { car, prices } = costed;
+  const { car, prices, likely } = costed;
   const costs = carCosts(schedule, car, destination);
   const way = wayTo(schedule, car, costs.size, destination);
-  const given = [
-    ['bid', bid],
-    ...(['estimate', 'buy_now', 'low_80', 'high_80'] as const).map((name) => [name, prices[name]] as const),
-  ] as const;
-  const asked = given.flatMap(([name, price]) =>
-    typeof price === 'number' ? [{ at: name, price: centsOfPrice(price) }] : [],
+  const known = (['estimate', 'buy_now', 'low_80', 'high_80'] as const).map(
+    (name) => [name, prices[name]] as const,
   );
-  const [first] = asked;
+  // The parts are those of the first price: the given one, or what the lot is likely to go for.
+  const first = known.find(([, price]) => price === likely) ?? (['bid', likely] as const);
+  const asked = [['given', bid] as const, first, ...known.filter((each) => each !== first)].flatMap(
+    ([name, price]) => (typeof price === 'number' ? [{ at: name, price: centsOfPrice(price) }] : []),
+  );
+  const [shown] = asked;
   const [offered] =
     lot === null
       ? []
@@ -272,7 +277,7 @@ async function landedOf(
       price: unitsOf(price),
       total: orNull(unitsOf(totalAt(costs, way, price))),
     })),
-    parts: first === undefined ? [] : shownParts(costs, way, first.price, tables),
+    parts: shown === undefined ? [] : shownParts(costs, way, shown.price, tables),
     missing: missingFor(costs, way, asked),
     target,
     most_to_bid: target === null ? null : most(costs, way, target),

@@ -177,7 +177,8 @@ function landedLines(landed: Value['landed']): Lines {
 
 /** Prices at which costs are computed, in words. */
 const PRICES = {
-  bid: 'at a price',
+  given: 'at a price',
+  bid: 'at the bid so far',
   estimate: 'at the estimate',
   low_80: 'at the low end of the interval of 80 %',
   high_80: 'at its high end',

@@ -44,7 +44,16 @@ async function byLot(night: WorldNight, mart: string): Promise<ReadonlyMap<numbe
   return new Map((await night.rows(mart)).map((row) => [Number(row.lot_id), row]));
 }
 
-/** The lots on offer as the tables of costs ask for them, with their prices in cents. */
+/** What a lot is likely to go for: as it is asked; at an auction at the estimate or a higher bid, or at a lower Buy Now price. */
+function likelyOf({ market, bid, buy_now, estimate }: MartRow): number | null {
+  if (market === 'asking') return buy_now === null ? null : Number(buy_now);
+  const brings = [estimate, bid].filter((amount) => amount !== null).map(Number);
+  const isOpen = buy_now !== null && Number(buy_now) > Number(bid ?? 0);
+  const all = [...(brings.length > 0 ? [Math.max(...brings)] : []), ...(isOpen ? [Number(buy_now)] : [])];
+  return all.length > 0 ? Math.min(...all) : null;
+}
+
+/** The lots on offer as the tables of costs ask for them, with their prices: the likely one, estimate, ends and Buy Now. */
 export async function costedLots(night: WorldNight) {
   const [offers, groups, given] = await Promise.all([
     night.rows('lots_on_offer'),
@@ -77,7 +86,9 @@ export async function costedLots(night: WorldNight) {
       make: manufacturer.get(vehicle.manufacturer?.id ?? -1) ?? null,
       model: model.get(vehicle.model?.id ?? -1) ?? null,
     };
-    const prices = (['estimate', 'low_80', 'high_80', 'buy_now'] as const).map((name) => row[name] ?? null);
+    const prices = [likelyOf(row), row.estimate, row.low_80, row.high_80, row.buy_now].map(
+      (price) => price ?? null,
+    );
     return { id, row, car, country: String(group?.country_code), modelId: vehicle.model?.id ?? null, prices };
   });
 }

@@ -145,7 +145,7 @@ const LOTS = `select
     cast(places.number as integer) as place,
     cast(cars.number as integer) as car,
     cast(kinds.number as integer) as kind,
-    estimate, low_80, high_80, buy_now
+    likely, estimate, low_80, high_80, buy_now
   from costs.lots
   inner join costs.places using (places_key)
   inner join costs.cars using (cars_key)

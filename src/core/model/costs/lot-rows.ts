@@ -20,19 +20,20 @@ export const COLUMNS = {
   car: 1,
   way: 2,
   kind: 3,
-  cost_estimate: 4,
-  cost_low_80: 5,
-  cost_high_80: 6,
-  cost_buy_now: 7,
-  price: 8,
-  fees: 9,
-  taxes: 10,
-  fees_own: 11,
-  taxes_own: 12,
-  cost_rows: 13,
-  most_to_bid: 14,
-  missing: 15,
-  bid_missing: 16,
+  cost: 4,
+  cost_estimate: 5,
+  cost_low_80: 6,
+  cost_high_80: 7,
+  cost_buy_now: 8,
+  price: 9,
+  fees: 10,
+  taxes: 11,
+  fees_own: 12,
+  taxes_own: 13,
+  cost_rows: 14,
+  most_to_bid: 15,
+  missing: 16,
+  bid_missing: 17,
 } as const;
 
 /** Columns of the tables of the database `costs` with what many lots of a destination share, by their number there. */
@@ -95,11 +96,11 @@ export interface Coded {
   readonly currencies: readonly string[];
 }
 
-/** Numbers of a lot: itself, its place, car and kind, the estimate, the ends of its interval of 80 %, and the Buy Now price. */
-export const LOT_NUMBERS = 8;
+/** Numbers of a lot: itself, its place, car and kind, what it is likely to go for, the estimate, the ends of its interval of 80 %, and the Buy Now price. */
+export const LOT_NUMBERS = 9;
 
 /** Places of the first and last price among the numbers of a lot. */
-const [ESTIMATE, BUY_NOW] = [4, 7];
+const [LIKELY, BUY_NOW] = [4, 8];
 
 /** A kind of car, its number, and the numbers of the rows that all its lots have. */
 interface NumberedCar {
@@ -257,23 +258,21 @@ const priceOf = ({ lots, at }: LotAt, place: number): number => lots[at + place]
 /** Sets the totals at the prices of a lot, the parts, and what is missing. */
 function setTotals(row: number[], car: NumberedCar, way: NumberedWay, lot: LotAt, writing: Writing): void {
   const { costs } = car;
-  const [estimate, buyNow] = [priceOf(lot, ESTIMATE), priceOf(lot, BUY_NOW)];
-  let isMissing = Number.isNaN(estimate) && Number.isNaN(buyNow);
-  // The estimate comes last, since the parts are those of the last total.
-  for (let i = BUY_NOW; i >= ESTIMATE; i -= 1) {
+  let isMissing = Number.isNaN(priceOf(lot, LIKELY));
+  // The likely price comes last, since the parts are those of the last total.
+  for (let i = BUY_NOW; i >= LIKELY; i -= 1) {
     const price = priceOf(lot, i);
     const total = Number.isNaN(price) ? price : totalAt(costs, way.way, centsOfPrice(price));
     isMissing ||= Number.isNaN(total) && !Number.isNaN(price);
-    row[COLUMNS.cost_estimate + i - ESTIMATE] = unitsOf(total);
+    row[COLUMNS.cost + i - LIKELY] = unitsOf(total);
   }
   for (let column: number = COLUMNS.price; column <= COLUMNS.cost_rows; column += 1) row[column] = Number.NaN;
-  const shown = Number.isNaN(estimate) ? buyNow : estimate;
-  const at = Number.isNaN(estimate) ? COLUMNS.cost_buy_now : COLUMNS.cost_estimate;
-  if (!Number.isNaN(row[at] ?? Number.NaN)) setParts(row, car, way, centsOfPrice(shown), writing);
+  if (!Number.isNaN(row[COLUMNS.cost] ?? Number.NaN))
+    setParts(row, car, way, centsOfPrice(priceOf(lot, LIKELY)), writing);
   row[COLUMNS.missing] = isMissing ? writing.numberOf(missingOf(costs, way.way, lot)) : Number.NaN;
 }
 
-/** Sets the parts at a price in cents, whose total was the last one that was computed with fees. */
+/** Sets the parts at a price in cents, whose total was the last one that was computed. */
 function setParts(
   row: number[],
   car: NumberedCar,
@@ -342,11 +341,12 @@ const NO_KIND: TargetCar = { make: null, model: null, modelId: null, year: null 
 
 /** What is missing for the totals at the prices of a lot, as a text. */
 function missingOf(car: CarCosts, way: Way, lot: LotAt): string {
-  const isPriced = !Number.isNaN(priceOf(lot, ESTIMATE)) || !Number.isNaN(priceOf(lot, BUY_NOW));
-  const missing = new Set(isPriced ? [] : ['the lot has neither an estimate nor a Buy Now price']);
+  const missing = new Set(
+    Number.isNaN(priceOf(lot, LIKELY)) ? ['the lot has no estimate, bid or Buy Now price'] : [],
+  );
   for (const what of [...car.missing, ...way.missing]) missing.add(what);
   const isAll = car.missing.length + way.missing.length > 0;
-  for (let i = ESTIMATE; i <= BUY_NOW && !isAll; i += 1) {
+  for (let i = LIKELY; i <= BUY_NOW && !isAll; i += 1) {
     const price = priceOf(lot, i);
     if (!Number.isNaN(price)) for (const what of missingAt(car, way, centsOfPrice(price))) missing.add(what);
   }

@@ -57,7 +57,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       const totals = prices.map((price) =>
         price === null || car.currency === null ? null : landed(tables, car, to, day, centsOf(price)).total,
       );
-      const shown = prices[0] ?? prices[3] ?? null;
+      const shown = prices[0] ?? null;
       const parts =
         shown === null || car.currency === null ? undefined : landed(tables, car, to, day, centsOf(shown));
       const known = parts?.total == null ? undefined : parts.parts;
@@ -80,10 +80,11 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
         destination: to,
         is_default: home.is_default === 'yes',
         currency: home.currency ?? null,
-        cost_estimate: total(0),
-        cost_low_80: total(1),
-        cost_high_80: total(2),
-        cost_buy_now: total(3),
+        cost: total(0),
+        cost_estimate: total(1),
+        cost_low_80: total(2),
+        cost_high_80: total(3),
+        cost_buy_now: total(4),
         price: of('price')?.sum ?? null,
         fees: of('fees')?.sum ?? null,
         charges: of('charges')?.sum ?? null,

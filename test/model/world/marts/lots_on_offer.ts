@@ -46,6 +46,7 @@ function unusual(row: MartRow, asked: number | null, bid: number | null): string
 const costsOf = (row: MartRow | undefined, bid: number | null): MartRow => ({
   cost_destination: row?.destination ?? null,
   cost_currency: row?.currency ?? null,
+  cost: row?.cost ?? null,
   cost_estimate: row?.cost_estimate ?? null,
   cost_low_80: row?.cost_low_80 ?? null,
   cost_high_80: row?.cost_high_80 ?? null,

@@ -25,7 +25,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
   return homes.flatMap((home) => {
     const priced = lots.flatMap(({ id, row, car, country, modelId }) => {
       const found = costs.get(`${id} ${home.destination}`);
-      const cost = found?.cost_estimate ?? found?.cost_buy_now ?? null;
+      const cost = found?.cost ?? null;
       return cost === null || modelId === null || car.year === null
         ? []
         : [
