@@ -28,6 +28,7 @@ select
     ways.port,
     row_lists.cost_rows,
     limits.target,
+    limits.target_row,
     landed.most_to_bid,
     missing.text as missing,
     coalesce(bid_missing.text, limits.bid_missing) as bid_missing

@@ -41,7 +41,7 @@ function destinationPart(landed: Landed, { bid, market }: Row, isOpen: boolean):
   const prices = market === 'asking' ? { ...PRICES, buy_now: 'at the asking price' } : PRICES;
   const head = first === undefined ? '' : `: ${totalOf(first, currency)} ${prices[first.at]}`;
   const facts = factsOf([
-    ['Target', landed.target === null ? '' : cents(landed.target, currency)],
+    ['Target', landed.target === null ? '' : `${cents(landed.target, currency)} (${landed.target_row})`],
     ['Most to bid', landed.most_to_bid === null ? '' : cents(landed.most_to_bid, lot_currency)],
     ['Bid so far', landed.most_to_bid === null || bid === null ? '' : cents(bid, lot_currency)],
     ['No most to bid', printable(landed.bid_missing)],

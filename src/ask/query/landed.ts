@@ -60,8 +60,12 @@ export interface Landed {
   /** What the car may cost at most, and the highest bid within it, in the currency of the lot; null without a target. */
   readonly target: number | null;
   readonly most_to_bid: number | null;
+  /** The row of the target, such as `targets.csv:2`. */
+  readonly target_row: string | null;
   /** Why there is no most_to_bid where a target means the car. */
   readonly bid_missing: string | null;
+  /** What a car that is no lot was taken for where nothing was said: the usual kind of its model and year; null for a lot. */
+  readonly assumed: string | null;
   /** That the tables have changed since; null if they have not, or nobody looked. */
   readonly changed: string | null;
 }
@@ -263,9 +267,10 @@ async function landedOf(
       ? []
       : await rows(
           connection,
-          `select target, bid_missing from landed_costs where lot_id = ${lot} and destination = $destination`,
+          `select target, target_row, bid_missing from landed_costs where lot_id = ${lot} and destination = $destination`,
           { destination: destination.name },
         );
+  const ofTarget = typeof offered?.target_row === 'number' ? tables[offered.target_row - 1] : undefined;
   const target = typeof offered?.target === 'number' ? offered.target : null;
   return {
     destination: destination.name,
@@ -280,7 +285,9 @@ async function landedOf(
     parts: shown === undefined ? [] : shownParts(costs, way, shown.price, tables),
     missing: missingFor(costs, way, asked),
     target,
+    target_row: ofTarget === undefined ? null : placeOf(ofTarget),
     most_to_bid: target === null ? null : most(costs, way, target),
+    assumed: lot === null ? assumedOf(car) : null,
     changed: changed ?? null,
     bid_missing: typeof offered?.bid_missing === 'string' ? offered.bid_missing : null,
   };
@@ -290,6 +297,12 @@ const most = (costs: CarCosts, way: Way, target: number): number | null => {
   const found = mostToBid(costs, way, centsOfPrice(target));
   return found === undefined ? null : unitsOf(found);
 };
+
+/** The type, body, fuel and engine of a car, in words. */
+const assumedOf = ({ vehicleType, bodyType, fuel, cm3 }: CostCar): string =>
+  [vehicleType, bodyType, fuel, cm3 === null ? null : `${cm3} cm3`]
+    .filter((fact) => fact !== null)
+    .join(', ');
 
 const orNull = (amount: number): number | null => (Number.isNaN(amount) ? null : amount);
 

@@ -80,6 +80,8 @@ export async function diagnose(
   await check('lock', config, (given) => local.checkLock(given, effects.now()));
   const manifest = await check('lake', config, local.checkLake);
   await check('landing', config, local.checkLanding);
+  // Most lakes have no tables of costs, and nothing is said of them.
+  if (config?.costs !== undefined) await check('costs', config.costs, local.checkCosts);
   await check('webhook', config, (given) => local.checkWebhook(given, context));
   if (context.offline) return { lines, error: first };
   const known = await check('origin', config, (given) => service.checkOrigin(given, effects));

@@ -165,12 +165,13 @@ function landedLines(landed: Value['landed']): Lines {
           ...(first?.total == null ? [] : [['total', '', cents(first.total), '', '']]),
         ],
       ),
+    landed.assumed !== null && `  taken as what most of them are: ${printable(landed.assumed)}`,
     ...missing.map((what) => `  missing: ${printable(what)}`),
     ...others.flatMap((total) =>
       total.total === null ? [] : [`  ${at(total)}: ${cents(total.total)} ${currency}`],
     ),
     landed.most_to_bid !== null &&
-      `  the most to bid is ${cents(landed.most_to_bid)} ${own}, for a target of ${cents(landed.target)} ${currency}`,
+      `  the most to bid is ${cents(landed.most_to_bid)} ${own}, for a target of ${cents(landed.target)} ${currency} (${landed.target_row})`,
     landed.bid_missing !== null && `  no most to bid: ${printable(landed.bid_missing)}`,
   ];
 }

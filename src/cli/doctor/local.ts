@@ -56,6 +56,19 @@ export function checkNode({ node }: DoctorContext): Finding {
   });
 }
 
+/** Reads the tables of costs. */
+export async function checkCosts(folder: string): Promise<Finding> {
+  const { readCosts } = await import('../../core/model/costs/read-tables.js');
+  const rows = readCosts(folder);
+  const examples = rows.filter(({ values }) => values.note?.includes('made up')).length;
+  return {
+    text: `${counted(rows.length, 'row')} of tables of costs in ${folder}`,
+    ...(examples > 0 && {
+      hint: `${counted(examples, 'row')} of them are made-up examples; replace them by your own figures`,
+    }),
+  };
+}
+
 /** Reads all settings. Warns of files with a secret that others can read, and of unknown variables. */
 export function checkConfiguration({ input, effects }: DoctorContext): Finding<Config> {
   const { config, inForce, warnings, unknown } = readSettings(input, effects);

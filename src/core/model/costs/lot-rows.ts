@@ -55,7 +55,7 @@ export const SHARED = {
     ocean_currency: 'varchar',
     port: 'varchar',
   },
-  limits: { target: 'double', bid_missing: 'varchar' },
+  limits: { target: 'double', target_row: 'bigint', bid_missing: 'varchar' },
 } as const;
 
 /** A row of a table of SHARED. */
@@ -210,9 +210,10 @@ function sharedOf(writing: Writing) {
       if (target === undefined) {
         target = targetOf(schedule, kinds[at] ?? NO_KIND, destination, medianOf) ?? null;
         targets[at] = target;
-        const isKnown = target !== null && typeof target === 'object';
+        const known = typeof target === 'object' ? target : null;
         rows.limits[at] = {
-          target: isKnown ? unitsOf((target as Target).limit) : null,
+          target: known === null ? null : unitsOf(known.limit),
+          target_row: known === null ? null : numberOfRow(known.row),
           bid_missing: typeof target === 'string' ? target : null,
         };
       }

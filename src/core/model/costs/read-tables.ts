@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseCsv } from 'hucre/csv';
 import { quoted } from '../../../base/config/folder.js';
@@ -80,7 +80,7 @@ function readTable(path: string, table: CostTable): CostRow[] {
       path,
       1,
       `its columns are ${quoted(first?.cells.join(',') ?? '')}`,
-      `the first line must be ${header}`,
+      `${first?.cells.join().includes(';') === true ? 'the cells are separated by commas, not by semicolons; ' : ''}the first line must be ${header}`,
     );
   return lines.slice(1).map(({ line, cells }) => {
     if (cells.length !== columns.length)
@@ -96,6 +96,8 @@ function readTable(path: string, table: CostTable): CostRow[] {
 
 /** The lines of a file that are not empty, with their cells, trimmed. A cell with line breaks counts as several lines. */
 function cellsOf(path: string): { readonly line: number; readonly cells: readonly string[] }[] {
+  if (!statSync(path).isFile())
+    throw new ConfigError(`costs: ${path} is no file`, 'a table is a file of CSV');
   const bytes = readFileSync(path);
   if (bytes.length > LARGEST)
     throw new ConfigError(`costs: ${path} has ${bytes.length} bytes`, `${LARGEST} at most`);

@@ -1,5 +1,5 @@
 import { rangeOf } from './check-rows.js';
-import { cell, sourceOf } from './columns.js';
+import { type CostRow, cell, sourceOf } from './columns.js';
 import { centsOf, factorOf, times } from './money.js';
 import { converted } from './parts.js';
 import type { Destination, Schedule } from './schedule.js';
@@ -26,8 +26,7 @@ export interface MarketPrice {
 /** What a car may cost at most, in cents of the destination's currency, and the row that says so. */
 export interface Target {
   readonly limit: number;
-  readonly table: 'targets';
-  readonly line: number;
+  readonly row: CostRow;
 }
 
 /** Finds the median of a market. */
@@ -68,7 +67,7 @@ export function targetOf(
     price = converted(Math.round(median.median * 100), into);
   }
   const left = price - times(price, factorOf(cell(row, 'margin_share'))) - centsOf(cell(row, 'margin'));
-  return { limit: converted(Math.max(0, left), back), table: 'targets', line: row.line };
+  return { limit: converted(Math.max(0, left), back), row };
 }
 
 /** Whether a year lies within; a row of all years also means a car whose year is not known. */

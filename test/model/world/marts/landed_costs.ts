@@ -108,6 +108,8 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
                 table === 'inland' && line === known.find(({ part }) => part === 'inland')?.line,
             )?.values.to ?? null,
         }),
+        // Which row it was shows in the target.
+        target_row: limit === null ? null : (mart?.target_row ?? null),
         target: limit === null ? null : unitsOf(limit),
         most_to_bid: most,
         // The words are those of the mart; whether there are any is not.
