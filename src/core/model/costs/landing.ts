@@ -1,7 +1,9 @@
 import type { CostRow } from './columns.js';
 import {
   amountIn,
+  type Bound,
   bandAt,
+  boundIn,
   type CostCar,
   chargesOf,
   converted,
@@ -138,8 +140,11 @@ export function wayTo(schedule: Schedule, car: CostCar, size: string | null, des
   return { parts, missing, inland: sumFor('inland'), ocean: sumFor('ocean') };
 }
 
-/** The total at a price in cents of the lot's currency, in cents of the destination's; NaN if a part of it is not known. */
-export function totalAt(car: CarCosts, way: Way, price: number): number {
+/**
+ * The total at a price in cents of the lot's currency, in cents of the destination's; NaN if a part of it is not known.
+ * @param bound a bound of the total that rises with the price, in place of the total
+ */
+export function totalAt(car: CarCosts, way: Way, price: number, bound?: Bound): number {
   const { rate, fees, taxes, last } = car;
   if (rate === undefined || car.missing.length > 0 || way.missing.length > 0) return Number.NaN;
   const { own: ofRows, amounts, bands } = last;
@@ -150,7 +155,9 @@ export function totalAt(car: CarCosts, way: Way, price: number): number {
     if (fee === undefined) continue;
     const inRow = converted(price, fee.into);
     const band = bandAt(fee.bands, inRow);
-    const ofRow = amountIn(fee.bands, band, inRow);
+    const ofRow =
+      bound === undefined ? amountIn(fee.bands, band, inRow) : boundIn(bound, fee.bands, band, inRow);
+    if (ofRow === Infinity) return ofRow;
     const amount = converted(ofRow, fee.back);
     ofRows[i] = ofRow;
     amounts[i] = amount;
@@ -162,7 +169,9 @@ export function totalAt(car: CarCosts, way: Way, price: number): number {
     if (tax === undefined) continue;
     const inRow = converted(baseAt(tax, car, way, own), tax.into);
     const band = bandAt(tax.bands, inRow);
-    const ofRow = amountIn(tax.bands, band, inRow);
+    const ofRow =
+      bound === undefined ? amountIn(tax.bands, band, inRow) : boundIn(bound, tax.bands, band, inRow);
+    if (ofRow === Infinity) return ofRow;
     const amount = converted(ofRow, tax.back);
     ofRows[fees.length + i] = ofRow;
     amounts[fees.length + i] = amount;
@@ -235,25 +244,34 @@ export function mostToBid(car: CarCosts, way: Way, limit: number): number | unde
   // No part is below 0, so that no price converts to more than what is left.
   const { digits, power } = rate.factor;
   const high = Math.floor(((left + 1) * power) / digits) + 2;
-  if (car.isRising) return lastWithin(car, way, limit, 0, high);
-  return search(car, way, limit, 1, high);
+  const within = (to: number, bound?: Bound) => lastWithin(car, way, limit, { from: 0, to, bound });
+  if (car.isRising) return within(high);
+  const most = within(high, 'least');
+  if (most === undefined || totalAt(car, way, most) <= limit) return most;
+  // Both bounds are the total but near an edge where it falls.
+  return search(car, way, limit, within(most, 'most') ?? 1, most - 1);
 }
 
 /**
  * The highest price within a limit, from one that is within it, or 0, to another; totals rise in between, and NaN counts as too much.
  * It follows the line between both ends, which is near where no edge lies between, and halves every fourth time.
  */
-function lastWithin(car: CarCosts, way: Way, limit: number, from: number, to: number): number | undefined {
+function lastWithin(
+  car: CarCosts,
+  way: Way,
+  limit: number,
+  { from, to, bound }: { readonly from: number; readonly to: number; readonly bound?: Bound | undefined },
+): number | undefined {
   let [low, high] = [from, to];
-  let below = totalAt(car, way, low);
+  let below = totalAt(car, way, low, bound);
   if (low === 0 && below > limit) return undefined;
-  let above = totalAt(car, way, high);
+  let above = totalAt(car, way, high, bound);
   if (above <= limit) return high;
   for (let turn = 1; high - low > 1; turn += 1) {
     const along = low + Math.floor(((limit - below) * (high - low)) / (above - below));
-    const isAlong = turn % 4 > 0 && !Number.isNaN(along);
+    const isAlong = turn % 4 > 0 && Number.isFinite(above - below);
     const middle = isAlong ? Math.min(Math.max(along, low + 1), high - 1) : Math.floor((low + high) / 2);
-    const total = totalAt(car, way, middle);
+    const total = totalAt(car, way, middle, bound);
     if (total <= limit) [low, below] = [middle, total];
     else [high, above] = [middle, total];
   }
@@ -269,7 +287,7 @@ function search(car: CarCosts, way: Way, limit: number, from: number, to: number
   if (bandsFirst === bandsLast) {
     // Totals rise where no band changes.
     if (!(first <= limit)) return undefined;
-    return lastWithin(car, way, limit, from, to);
+    return lastWithin(car, way, limit, { from, to });
   }
   const middle = Math.floor((from + to) / 2);
   return (

@@ -32,6 +32,10 @@ export interface Bands {
   readonly fixed: Float64Array;
   readonly share: readonly Factor[];
   readonly minimum: Float64Array;
+  /** For each band, the lowest amount with which a later one begins; a price that no band has costs too much. */
+  readonly least: Float64Array;
+  /** For each band, the highest amount with which an earlier one ends. */
+  readonly most: Float64Array;
   /** Whether the bands begin at 0, and none of them below where the one before it ends. */
   readonly isRising: boolean;
 }
@@ -105,7 +109,20 @@ function bandsOf(
   const isRising = bands.from.every((from, at) =>
     at === 0 ? from === 0 : amountIn(bands, at, from) >= amountIn(bands, at - 1, from - 1),
   );
-  return { ...bands, isRising };
+  return { ...bands, ...limitsOf(bands), isRising };
+}
+
+/** What amounts of other bands bound those of a band, see {@link Bands}. */
+function limitsOf(bands: Pick<Bands, 'from' | 'fixed' | 'share' | 'minimum'>) {
+  const { from } = bands;
+  const least = new Float64Array(from.length).fill(Infinity);
+  const most = new Float64Array(from.length);
+  for (let at = from.length - 2; at >= 0; at -= 1)
+    least[at] = Math.min(least[at + 1] ?? Infinity, amountIn(bands, at + 1, from[at + 1] ?? 0));
+  most[0] = (from[0] ?? 0) > 0 ? Infinity : 0;
+  for (let at = 1; at < from.length; at += 1)
+    most[at] = Math.max(most[at - 1] ?? 0, amountIn(bands, at - 1, (from[at] ?? 0) - 1));
+  return { least, most };
 }
 
 /** The last band that begins at an amount or below; -1 beyond the end of the last one, and before the first one. */
@@ -132,6 +149,22 @@ export function amountIn(
   if (band < 0) return Number.NaN;
   const amount = (fixed[band] ?? 0) + times(base, share[band] ?? NONE);
   return Math.max(amount, minimum[band] ?? 0);
+}
+
+/**
+ * A bound of the amount that rises with its base: `least` is no amount above it at this base or a higher one, `most` none below it at this
+ * base or a lower one.
+ */
+export type Bound = 'least' | 'most';
+
+/** The bound of the amount of a band; Infinity where it is unbounded, and at a base that costs too much. */
+export function boundIn(bound: Bound, bands: Bands, band: number, base: number): number {
+  if (bound === 'most')
+    return band < 0 ? Infinity : Math.max(amountIn(bands, band, base), bands.most[band] ?? 0);
+  if (base >= bands.end) return Infinity;
+  // Before the first band, the bound is that of its beginning.
+  if (band < 0) return boundIn(bound, bands, 0, bands.from[0] ?? 0);
+  return Math.min(amountIn(bands, band, base), bands.least[band] ?? Infinity);
 }
 
 /** Cents in another currency. */
