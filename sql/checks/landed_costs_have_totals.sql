@@ -1,4 +1,4 @@
--- description: At least half of the lots on offer with a likely price in a known currency have a total in landed_costs for each destination; the row shows what one of the others lacks.
+-- description: With tables of costs, one destination is the default one and valid, and at least half of the lots of known currency have a total for each; missing_for_example is what one of the others lacks.
 -- severity: warn
 with counted as (
     select
@@ -11,3 +11,8 @@ with counted as (
     group by destination
 )
 select * from counted where with_total < 0.5 * lots
+union all
+select 'the default destination', count(*), 0, 'its row of destinations.csv is not valid on the day of the run'
+from lots_on_offer
+where cost_destination is null and exists (select cost_row from cost_rows)
+having count(*) > 0

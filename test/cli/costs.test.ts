@@ -130,6 +130,18 @@ describe('lotlake value --to', () => {
   });
 });
 
+describe('lotlake model', () => {
+  it('computes with the tables of the snapshot, whose rows it keeps', () => {
+    const to = join(folder.path, 'computed');
+    const args = ['model', '--select', 'cost_rows landed_costs', '--to', to, '--json'];
+    const { out, err } = runLotlake(folder.path, ...args);
+    expect(err).toBe('');
+    const { models } = JSON.parse(out) as { models: { name: string; rows: number }[] };
+    expect(models.map(({ name }) => name)).toEqual(['landed_costs']);
+    expect(models[0]?.rows).toBeGreaterThanOrEqual(lots.length);
+  });
+});
+
 describe('a night', () => {
   it('with a table that cannot be used ends before it asks the service for anything', async () => {
     const other = temporaryFolder();

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { lakeTables, systemTables } from '../../src/core/lake/tables.js';
-import { isOutside, readModels } from '../../src/core/model/model-files.js';
+import { isGiven, isOutside, readModels } from '../../src/core/model/model-files.js';
 import { handMadeLake, SNAPSHOT } from '../query/support.js';
 import { runLotlake } from './support.js';
 
@@ -100,11 +100,13 @@ for (const step of [version, ...steps.slice(0, -1)]) {
       JSON.parse(out);
     expect(new Set(found.left_out.map(({ name }) => name))).toEqual(new Set(left));
     expect(found.left_out.at(-1)).toEqual({ name: 'bargains', reason: 'it is a model of your own' });
-    const published = readModels().filter(({ isSeed, exists }) => !isSeed && exists !== 'none');
+    const published = readModels().filter((model) => !isGiven(model) && model.exists !== 'none');
     expect(found.models).toHaveLength(published.length - fitted.length);
     expect([...left, 'sales'].filter((name) => existsSync(join(target, name)))).toEqual(['sales']);
     const text = run('--to', target).out;
-    expect(text).toMatch(/left to DuckDB, because it reads the prices that lotlake fits: .*price_accuracy/);
+    expect(text).toMatch(
+      /left to DuckDB, because it reads what lotlake computes outside of SQL: .*price_accuracy/,
+    );
     expect(text).toContain('left to DuckDB, because it is a model of your own: bargains');
     const selected: typeof found = JSON.parse(run('--select', 'price_index sales', '--json').out);
     expect(selected.left_out.map(({ name }) => name)).toEqual(['price_index']);

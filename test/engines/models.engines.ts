@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTemporarySession, type TemporarySession } from '../../src/base/duck/session.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { type ManifestView, readManifest } from '../../src/core/lake/manifest.js';
-import { isOutside, readModels } from '../../src/core/model/model-files.js';
+import { isGiven, isOutside, readModels } from '../../src/core/model/model-files.js';
 import { CLI } from '../cli/support.js';
 import { temporaryFolder } from '../pipelines/support.js';
 import { differences } from './support/compare.js';
@@ -18,7 +18,7 @@ import { type Nights, runNights, startNights } from './support/worlds.js';
 
 /** Models that Spark takes from the snapshot instead of computing them: seeds and fitted models. */
 const given = new Set(
-  readModels().flatMap((model) => (model.isSeed || isOutside(model) ? [model.name] : [])),
+  readModels().flatMap((model) => (isGiven(model) || isOutside(model) ? [model.name] : [])),
 );
 
 /** What `lotlake model --json` prints. */

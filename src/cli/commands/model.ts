@@ -14,7 +14,7 @@ import { type ModelResults, runSparkModels } from '../../beyond/spark/spark-mode
 import { viewOn } from '../../core/lake/views.js';
 import { readChecks } from '../../core/model/checks.js';
 import { assertTests, runDataTests } from '../../core/model/data-tests.js';
-import { isOutside, readModels } from '../../core/model/model-files.js';
+import { isGiven, isOutside, readModels } from '../../core/model/model-files.js';
 import { readableNames } from '../../core/model/own-models.js';
 import { assertAllRead, readOwnModels } from '../../core/model/read-own.js';
 import { withReferences } from '../../core/model/references.js';
@@ -100,12 +100,12 @@ export const model = command({
 type Chosen = Awaited<ReturnType<typeof chosenModels>>;
 
 /** Why Spark leaves a model out. */
-const FITTED = 'it reads the prices that lotlake fits';
+const FITTED = 'it reads what lotlake computes outside of SQL';
 const OWN = 'it is a model of your own';
 
 /**
  * Chooses the models that an engine computes: all or the selected ones. Only DuckDB computes the user's models, and those
- * that read fitted prices; models and tests on Spark read the latter from the snapshot.
+ * that read what is computed outside of SQL; models and tests on Spark read the latter from the snapshot.
  */
 async function chosenModels(
   connection: DuckDBConnection,
@@ -121,7 +121,7 @@ async function chosenModels(
   const marts = new Set([...all, ...own.models].map(({ name }) => name));
   const selected = select === undefined ? all : selectModels(all, select);
   const models = selected
-    .filter((model) => !model.isSeed && !(isSpark && isOutside(model)))
+    .filter((model) => !isGiven(model) && !(isSpark && isOutside(model)))
     .map((model) => (model.exists === 'none' ? model : { ...model, exists: 'file' as const }));
   const fitted = selected.filter((model) => isSpark && !OUTSIDE.includes(model.name) && isOutside(model));
   const leftOut = [

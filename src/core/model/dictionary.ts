@@ -12,7 +12,7 @@ import { type LakeTable, lakeTables, systemTables } from '../lake/tables.js';
 import { enumerations, reportKeys } from '../service/contract/enumerations.js';
 import type { ContractNode } from '../service/contract/node.js';
 import { streams } from '../service/streams.js';
-import type { Layer, Model } from './model-files.js';
+import { isGiven, type Layer, type Model } from './model-files.js';
 import { modellingOf } from './own-models.js';
 import { withReferences } from './references.js';
 import { planModelTests } from './test-sql.js';
@@ -208,8 +208,8 @@ export async function readCatalog(connection: DuckDBConnection, contents: Conten
       readBy: models.filter(({ references }) => references.includes(name)).map((each) => each.name),
       /** Whether it is a mart of the user. */
       isOwn: model?.isOwn === true,
-      /** SELECT of a mart that is computed; a seed is a file. */
-      sql: model?.isSeed ? undefined : model?.sql,
+      /** SELECT of a mart that is computed; the rows of seeds and of tables of costs are given. */
+      sql: model === undefined || isGiven(model) ? undefined : model.sql,
       tests: model === undefined ? [] : planModelTests(model),
       /** Checks across tables that read it. */
       checks: checks.filter(({ references }) => references.includes(name)),

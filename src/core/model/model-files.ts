@@ -119,6 +119,13 @@ export type Model = Readonly<z.output<typeof definition>> & {
   readonly digest?: string;
 };
 
+/** The model that has the rows of the user's tables of costs. */
+export const COST_ROWS = 'cost_rows';
+
+/** Whether a model only has rows that are given, by a file of seeds or by tables of costs, so that a snapshot keeps them. */
+export const isGiven = ({ name, isSeed }: Pick<Model, 'name' | 'isSeed'>): boolean =>
+  isSeed === true || name === COST_ROWS;
+
 /** The error for a model or test that cannot be computed. */
 export const modelFailed = (what: string, error: unknown): LotlakeError =>
   new LotlakeError('MODEL_FAILED', `${what}: ${messageOf(error)}`, {

@@ -2,7 +2,7 @@ import { jsonHash } from '../../base/config/json.js';
 import type { Job } from '../job/job.js';
 import { rowCode } from '../lake/rows/row-code.js';
 import { readChecks } from './checks.js';
-import { type Model, readModels, withFiles, withOwnSeeds } from './model-files.js';
+import { COST_ROWS, type Model, readModels, withFiles, withOwnSeeds } from './model-files.js';
 import type { Modelling, OwnModels } from './own-models.js';
 import { readOwnModels } from './read-own.js';
 import { entryOf, leftOutText } from './run-own.js';
@@ -26,7 +26,7 @@ async function withCosts(models: readonly Model[], folder: string | undefined): 
   if (folder === undefined) return models;
   const { costRowsSql, readCosts } = await import('./costs/read-tables.js');
   const sql = costRowsSql(readCosts(folder));
-  return models.map((model) => (model.name === 'cost_rows' ? { ...model, sql } : model));
+  return models.map((model) => (model.name === COST_ROWS ? { ...model, sql } : model));
 }
 
 /**

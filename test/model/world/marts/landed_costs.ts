@@ -22,6 +22,19 @@ function sumOf(parts: readonly Part[], kind: Part['part']) {
   };
 }
 
+/** The numbers of the rows that gave parts, and of the rates that converted them. No fee or tax of these tables is in a third currency. */
+function rowsOf(tables: readonly CostRow[], parts: readonly Part[], home: string): number[] {
+  const numberOf = (match: (row: CostRow) => boolean): number => 1 + tables.findIndex(match);
+  const ofParts = parts
+    .filter(({ table }) => table !== '')
+    .map((part) => numberOf(({ table, line }) => table === part.table && line === part.line));
+  const foreign = new Set(parts.map(({ currency }) => currency).filter((currency) => currency !== home));
+  const rates = [...foreign].map((from) =>
+    numberOf(({ table, values }) => table === 'exchange' && values.from === from && values.to === home),
+  );
+  return [...new Set([...ofParts, ...rates])].sort((a, b) => a - b);
+}
+
 /** The highest bid: that of the mart if it is the last cent within the target, and otherwise what the oracle finds. */
 function bidOf(
   tables: readonly CostRow[],
@@ -108,8 +121,12 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
                 table === 'inland' && line === known.find(({ part }) => part === 'inland')?.line,
             )?.values.to ?? null,
         }),
-        // Which row it was shows in the target.
-        target_row: limit === null ? null : (mart?.target_row ?? null),
+        // Each destination of these tables has one row of targets.
+        target_row:
+          limit === null
+            ? null
+            : 1 + tables.findIndex(({ table, values }) => table === 'targets' && values.destination === to),
+        cost_rows: known === undefined ? null : (rowsOf(tables, known, home.currency ?? '') as never),
         target: limit === null ? null : unitsOf(limit),
         most_to_bid: most,
         // The words are those of the mart; whether there are any is not.
