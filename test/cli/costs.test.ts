@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nightly } from '../../pipelines/nightly.js';
 import { packageRoot } from '../../src/base/config/package-root.js';
@@ -12,7 +14,7 @@ import {
   WITHOUT_CATALOG,
 } from '../pipelines/support.js';
 import { need } from '../served.js';
-import { runLotlake } from './support.js';
+import { CLI, runLotlake } from './support.js';
 
 const folder = temporaryFolder();
 const costs = join(folder.path, 'costs');
@@ -128,6 +130,32 @@ describe('lotlake value --to', () => {
     expect(landedOf(...about).changed).toContain('cannot be used now');
     writeFileSync(path, before);
   });
+});
+
+it('an agent gets the same by its tool', async () => {
+  const lot = need(lots[0], 'a lot');
+  const server = spawn(process.execPath, [CLI, 'mcp', '--output', folder.path], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface(server.stdout)[Symbol.asyncIterator]();
+  const send = (message: object) => server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const params = {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  };
+  send({ id: 1, method: 'initialize', params });
+  await lines.next();
+  send({ method: 'notifications/initialized' });
+  const given = { id: String(lot.lot_id), to: lot.destination };
+  send({ id: 2, method: 'tools/call', params: { name: 'value', arguments: given } });
+  const { value } = await lines.next();
+  const { content } = (JSON.parse(value) as { result: { content: [{ text: string }] } }).result;
+  const { values } = JSON.parse(content[0].text) as { values: [{ landed: { totals: [{ total: number }] } }] };
+  expect(values[0].landed.totals[0].total).toBe(lot.cost);
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  server.stdin.end();
+  expect(await ended).toBe(0);
 });
 
 describe('lotlake model', () => {
