@@ -54,3 +54,5 @@ create temporary function second_of(moment timestamp) returns bigint return cast
     + extract(hour from moment) * 3600
     + extract(minute from moment) * 60
     + cast(extract(second from moment) as bigint);
+
+create temporary function first_text(texts array<string>) returns string return try_element_at(texts, 1);

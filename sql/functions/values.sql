@@ -71,3 +71,6 @@ create macro if not exists second_of(moment) as cast(cast(moment as date) - date
     + extract(hour from moment) * 3600
     + extract(minute from moment) * 60
     + cast(extract(second from moment) as bigint);
+
+-- The first text of a list; null for an empty one.
+create macro if not exists first_text(texts) as texts[1];

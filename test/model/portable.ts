@@ -11,7 +11,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
     'abs/1 array_contains/2 avg/1 bool_and/1 bool_or/1 count/0 count/1 count_if/1 count_star/0 date_part/2',
     'date_trunc/2 exp/1',
     // Of lotlake's own (sql/functions), with one definition for each engine.
-    'day_of/1 days_between/2 deviation_95/2 engine_cm3/1 enough/1 head_of_vin/1 is_auction/1 margin_95/1 money/1 month_of/1 page_of_lot/3 plain_name/1 price_band/1 plausible_date/2 plausible_event_date/2 plausible_price/1 plausible_year/2 second_of/1',
+    'day_of/1 days_between/2 deviation_95/2 engine_cm3/1 enough/1 first_text/1 head_of_vin/1 is_auction/1 margin_95/1 money/1 month_of/1 page_of_lot/3 plain_name/1 price_band/1 plausible_date/2 plausible_event_date/2 plausible_price/1 plausible_year/2 second_of/1',
     'first_value/1 floor/1 last_value/1',
     'greatest/2 instr/2 lag/1 lead/1 least/2 left/2 length/1 ln/1 lower/1 max/1 max_by/2 median/1 min/1 min_by/2 nullif/2',
     'quantile_cont/1',

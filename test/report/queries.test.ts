@@ -108,12 +108,15 @@ describe('the auctions of the next days', () => {
       create table lot_groups as select lot_id, 'front' as damage_main_group, 'none' as damage_second_group, 'salvage' as title_brand, 'US' as country_code,
         'TX' as state_code, 'insurance' as seller_group from given;
       create table vehicles as select lot_id as vehicle_id, null as vin from given;
-      create table vehicle_facts as select lot_id as vehicle_id, 2020 as year, 1 as manufacturer_id, 1 as model_id from given;
+      create table vehicle_facts as select lot_id as vehicle_id, 2020 as year, 'feed' as year_origin, 1 as manufacturer_id, 1 as model_id from given;
+      create table vin_facts as select lot_id as vehicle_id, null::varchar as reason from given;
+      create table lot_findings as select lot_id, 1 as inspection_finding from given;
+      create table lot_images as select lot_id, ['https://pictures.test/' || lot_id] as small, []::varchar[] as normal from given;
       create table dim_manufacturers as select 1 as manufacturer_id, 'Ford' as manufacturer_name;
       create table dim_models as select 1 as model_id, 'Focus' as model_name;
       create table odometer_readings as select lot_id, 100.0 as odometer_km from given;
       create table odometer_rollbacks as select lot_id as vehicle_id from given where false;
-      create table sell_through_odds as select lot_id, timestamptz '2026-11-20' + to_days(days) as sale_date,
+      create table sell_through_odds as select lot_id, 1 as attempt, timestamptz '2026-11-20' + to_days(days) as sale_date,
         0.5 as sell_probability, 0.4 as sell_probability_low, 0.6 as sell_probability_high from given;
       create view offered_lots as ${packageFile('sql/models/market/offered_lots.sql')};
       create table landed_costs as select lot_id, true as is_default, 'warsaw' as destination, 'PLN' as currency, 4 * least(estimate, case when buy_now > coalesce(bid, 0) then buy_now end) as cost, 4 * estimate as cost_estimate,

@@ -31,7 +31,10 @@ select
     trim(lots.lot) as lot,
     page_of_lot(lots.domain_id, trim(lots.lot), lots.external_id) as link,
     lots.status_name,
+    offered.attempt,
     facts.year,
+    facts.year_origin,
+    vins.reason as vin_reason,
     facts.manufacturer_id,
     manufacturer_names.manufacturer_name,
     facts.model_id,
@@ -43,6 +46,7 @@ select
     groups.damage_second_group,
     groups.title_brand,
     lots.title_name,
+    case findings.inspection_finding when 2 then 'accident' when 1 then 'no accident' end as inspection,
     groups.country_code,
     nullif(groups.state_code, 'unknown') as state_code,
     lots.location_city_name as city_name,
@@ -60,6 +64,7 @@ select
     case when estimates.is_currency_known then estimates.low_50 end as low_50,
     case when estimates.is_currency_known then estimates.high_50 end as high_50,
     case when estimates.is_currency_known then estimates.high_80 end as high_80,
+    case when estimates.is_currency_known then estimates.comparable_prices end as comparable_prices,
     -- only an estimate that is shown can be weak
     case when estimates.is_currency_known then estimates.weak end as weak,
     -- a bid above it takes the Buy Now price away
@@ -77,6 +82,7 @@ select
     case
         when offered.sell_probability_high - offered.sell_probability_low <= 0.5 then offered.sell_probability
     end as sell_probability,
+    coalesce(first_text(pictures.small), first_text(pictures.normal)) as picture,
     landed.destination as cost_destination,
     landed.currency as cost_currency,
     landed.cost,
@@ -96,4 +102,7 @@ left join vehicle_facts as facts on facts.vehicle_id = lots.vehicle_id
 left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = facts.manufacturer_id
 left join dim_models as model_names on model_names.model_id = facts.model_id
 left join odometer_readings as readings on readings.lot_id = estimates.lot_id
+left join vin_facts as vins on vins.vehicle_id = lots.vehicle_id
+left join lot_findings as findings on findings.lot_id = estimates.lot_id
+left join lot_images as pictures on pictures.lot_id = estimates.lot_id
 left join landed on landed.lot_id = estimates.lot_id

@@ -1,4 +1,10 @@
-select estimates.lot_id, odds.sale_date, odds.sell_probability, odds.sell_probability_low, odds.sell_probability_high
+select
+    estimates.lot_id,
+    odds.attempt,
+    odds.sale_date,
+    odds.sell_probability,
+    odds.sell_probability_low,
+    odds.sell_probability_high
 from price_estimates as estimates
 inner join lots on lots.lot_id = estimates.lot_id
 left join sell_through_odds as odds on odds.lot_id = estimates.lot_id
