@@ -2,8 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { count, counted } from '../../base/config/printable.js';
 import { rows } from '../../base/duck/session.js';
 import { type Html, html } from '../page/html.js';
-import { COSTED_CELLS, lotsTable } from '../page/numbers-table.js';
+import { lotCards } from '../page/lot-card.js';
 import { ask } from '../query/ask.js';
+import { facetsOf, without } from './facets.js';
 import {
   addressOf,
   COST_FIELDS,
@@ -17,16 +18,24 @@ import {
 } from './lot-filters.js';
 import { meantChoice, meantName, type Names, plain } from './names.js';
 import { LINKS, type Page } from './page-frame.js';
+import { picturesForm } from './pictures.js';
 import type { Shown } from './shown.js';
 
 /** Lots on a page of a list. */
-const PAGE = 50;
+const PAGE = 30;
 
 /**
- * The lots on offer that a search finds: how many, and a page of them.
+ * The lots on offer that a search finds: how many, and a page of them; then the counts of the facets.
  * @param typed the words that the search was read from
+ * @param allowed sources whose pictures the reader allowed
  */
-export async function findPage({ connection, names }: Shown, search: Search, typed = ''): Promise<Page> {
+export async function lotsPage(
+  shown: Shown,
+  search: Search,
+  typed: string,
+  allowed: ReadonlySet<string>,
+): Promise<Page> {
+  const { connection, names } = shown;
   const meant = asMeant(search, names);
   const where = conditionOf(meant);
   const [total] = await rows(connection, `select count(*) as lots from explore.lots_on_offer where ${where}`);
@@ -36,21 +45,42 @@ export async function findPage({ connection, names }: Shown, search: Search, typ
   const found = await rows(connection, pageOf({ ...meant, page }));
   const sql = `from lots_on_offer\nwhere ${where}\norder by ${ORDERS[search.sort][1]}`;
   const isFiltered = Object.keys(search.filters).length > 0;
+  const address = addressOf(meant);
   return {
     title: wordsOf(meant),
-    place: '',
+    place: 'lots',
     scripts: ['explore'],
-    first: html`<h1>${isFiltered ? wordsOf(meant) : 'What is on offer'}</h1>
+    first: html`<div class="results"><h1>${isFiltered ? wordsOf(meant) : 'What is on offer'}</h1>
 ${typed !== '' && html`<p class="note">“${typed}” is read as ${wordsOf(meant)}.</p>`}
 ${notes(search, meant, names)}
-${form(search, names)}
+${chosen(meant)}
 <p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((page - 1) * PAGE + 1)} to ${count(Math.min(lots, page * PAGE))}`}</p>
-<p class="tools"><a href="/lots.csv?${addressOf(meant)}" download>CSV</a> <a href="/lots.parquet?${addressOf(meant)}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">As a query</a> <a href="/searches?${addressOf(meant)}">Watch this search</a></p>
-${found.length > 0 ? lotsTable(found, LINKS, { Status: { text: '[{words status_name}]' } }, names.costs && COSTED_CELLS) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
+${form(search, names)}
+${found.length > 0 ? lotCards(found, { pageOf: LINKS.car, pictures: allowed }) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
 ${pager({ ...meant, page }, lots)}
-<p class="note">Of four in five such lots that are sold at auction, the price lies between the two. At encar.com an estimate is an asking price. A ~ marks an estimate in doubt, and ¤ an amount whose currency is not known; the feed names none, so that other currencies follow from source and country. A chance that is hardly known is left out. “Costs at most” means what a listing asks; at an auction, what the lot is likely to bring, or its Buy Now price where that is lower.${costsNote(names)} Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.</p>
-<datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist>`,
+${picturesForm(found, allowed, `/lots?${address}`)}
+<p class="rows"><a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a> ${isFiltered && html`<a href="/searches?${address}">Watch this search</a>`}</p>
+<p class="note">${LIST_NOTE}${costsNote(names)}</p>
+<datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist></div>`,
+    rest: facetsPart(shown, meant),
   };
+}
+
+/** What is said below each list of lots. */
+const LIST_NOTE =
+  'The bar is what such lots bring at auction: 8 of 10 in the wide band, half in the narrow one; at encar.com what they ask. ¤ stands for a currency that is not known; the feed names none, so that others follow from source and country. A chance that is hardly known is left out. The likely cost is what a listing asks; at an auction, what the lot is likely to bring, or its Buy Now price where that is lower. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.';
+
+async function* facetsPart(shown: Shown, meant: Search): AsyncGenerator<Html> {
+  yield html`<aside class="facets" id="facets" aria-label="Filters with their numbers of lots"><a class="close" href="#main">Close</a>${await facetsOf(shown, meant)}</aside>`;
+}
+
+/** The filters of a search, each with a link to the search without it. */
+function chosen(search: Search): Html | false {
+  const set = filterNames.filter((name) => search.filters[name] !== undefined);
+  return (
+    set.length > 0 &&
+    html`<ul class="chosen">${set.map((name) => html`<li><a href="/lots?${addressOf(without(search, [name]))}" aria-label="Without ${wordsOf({ ...search, filters: { [name]: search.filters[name] } })}">${wordsOf({ ...search, filters: { [name]: search.filters[name] } })} ×</a></li>`)}</ul>`
+  );
 }
 
 /** What is said of the costs of the lots of a list. */
@@ -81,7 +111,7 @@ export function asMeant(search: Search, names: Names): Search {
       : (names.models.get(makeName.toLowerCase()) ?? []);
   const modelName = model === undefined ? undefined : (meantName(model, models) ?? model);
   const filters = {
-    ...search.filters,
+    ...Object.fromEntries(Object.entries(search.filters).map(([name, value]) => [name, asSpelled(name, value, names)])),
     ...(makeName !== undefined && { make: makeName }),
     ...(modelName !== undefined && { model: modelName }),
     ...(currency !== undefined && AMOUNTS.some((name) => search.filters[name] !== undefined) && { currency }),
@@ -91,8 +121,15 @@ export function asMeant(search: Search, names: Names): Search {
   return { ...search, filters };
 }
 
+/** A choice as the lake spells it. */
+function asSpelled(name: string, value: string, { choices }: Names): string {
+  const known = Object.hasOwn(choices, name) ? choices[name as keyof Names['choices']] : [];
+  const given = value.toLowerCase().replaceAll('.', '_');
+  return known.find((each) => [value.toLowerCase(), given].includes(each.toLowerCase())) ?? value;
+}
+
 /** Filters by an amount, which is one of the currency that the most lots have if none is chosen. */
-const AMOUNTS = ['price', 'room', 'estimate_from', 'estimate_to'] as const;
+const AMOUNTS = ['price', 'price_from', 'room', 'estimate_from', 'estimate_to'] as const;
 
 /** What was read otherwise than it was typed, and what no lot on offer is called. */
 function notes({ filters, sort, wrong }: Search, meant: Search, names: Names): Html[] {
@@ -111,7 +148,7 @@ function notes({ filters, sort, wrong }: Search, meant: Search, names: Names): H
   for (const name of filterNames) {
     const given = lacks && COST_FIELDS.has(name) ? undefined : filters[name];
     const known = FILTERS[name].kind === 'choice' ? names.choices[name as keyof Names['choices']] : undefined;
-    if (given !== undefined && known?.every((each) => each.toLowerCase() !== given.toLowerCase()))
+    if (given !== undefined && known?.includes(meant.filters[name] ?? '') === false)
       said.push(`No lot on offer has the ${FILTERS[name].label.toLowerCase()} ${given}.`);
   }
   if (Number(filters.year_from) > Number(filters.year_to))
@@ -125,33 +162,17 @@ function notes({ filters, sort, wrong }: Search, meant: Search, names: Names): H
   ];
 }
 
-/** Filters that are always open; the others are folded until one of them is used. */
-const MAIN: ReadonlySet<FilterName> = new Set([
-  'make',
-  'model',
-  'year_from',
-  'year_to',
-  'state',
-  'days',
-  'price',
-  'cost',
-]);
-
 /** Whether a filter or order is in the form. The currency of costs is that of the default destination. */
 const isShown = (name: string, { costs }: Names): boolean =>
   name !== 'cost_currency' && (costs !== undefined || !COST_FIELDS.has(name));
 
 function form({ filters, sort }: Search, names: Names): Html {
-  const fieldsOf = (wanted: readonly FilterName[]): Html[] =>
-    wanted.filter((name) => isShown(name, names)).map((name) => field(name, filters[name] ?? '', names));
   const orders = Object.entries(ORDERS).filter(([name]) => isShown(name, names));
-  const more = filterNames.filter((name) => !MAIN.has(name));
-  const isOpen = more.some((name) => filters[name] !== undefined && isShown(name, names));
+  const fields = filterNames.filter((name) => isShown(name, names));
   const models = names.models.get((filters.make ?? '').toLowerCase()) ?? [];
-  return html`<form class="filters" action="/">
-<div class="fields">${fieldsOf([...MAIN])}<label>Order<select name="sort">${orders.map(([value, [label]]) => option(value, label, sort))}</select></label></div>
-<details${isOpen ? ' open' : ''}><summary>More filters</summary><div class="fields">${fieldsOf(more)}</div></details>
-<p class="tools"><button class="main">Show lots</button> <a href="/">Clear</a></p>
+  return html`<form class="filters" action="/lots">
+<details><summary>All filters</summary><div class="fields">${fields.map((name) => field(name, filters[name] ?? '', names))}</div></details>
+<p class="tools"><a class="to-facets" href="#facets">Filters with counts</a> <label>Order <select name="sort">${orders.map(([value, [label]]) => option(value, label, sort))}</select></label> <button class="main">Show lots</button></p>
 <datalist id="models">${models.slice(0, 500).map((name) => html`<option value="${name}"></option>`)}</datalist>
 </form>`;
 }
@@ -181,7 +202,7 @@ function pager(search: Search, lots: number): Html | false {
   const { page } = search;
   const last = Math.ceil(lots / PAGE);
   const to = (number: number, label: string): Html =>
-    html`<a rel="${number < page ? 'prev' : 'next'}" href="/?${addressOf(search, { page: String(number) })}">${label}</a>`;
+    html`<a rel="${number < page ? 'prev' : 'next'}" href="/lots?${addressOf(search, { page: String(number) })}">${label}</a>`;
   return (
     last > 1 &&
     html`<nav class="pager" aria-label="Pages of the list">${page > 1 && to(page - 1, 'Previous')} <span>Page ${count(page)} of ${count(last)}</span> ${page < last && to(page + 1, 'Next')}</nav>`
@@ -205,13 +226,13 @@ export async function placeOf(
       first: html`<h1>Cars like ${text}</h1><ul>${cars.map((car) => html`<li><a href="/car/${String(car.vehicle_id)}">${car.year} ${car.make} ${car.model}, ${car.named}</a></li>`)}</ul>`,
     };
   const search = searchOf(text, names);
-  if (search !== undefined) return { to: `/?${search}` };
+  if (search !== undefined) return { to: `/lots?${search}` };
   const models = text.length < 2 ? [] : modelsFrom(text, names).slice(0, 40);
   if (models.length > 0)
     return {
       title: `Models like ${text}`,
       place: '',
-      first: html`<h1>Models like ${text}</h1><ul>${models.map(({ make, model }) => html`<li><a href="/?${new URLSearchParams({ make, model })}">${make} ${model}</a></li>`)}</ul>`,
+      first: html`<h1>Models like ${text}</h1><ul>${models.map(({ make, model }) => html`<li><a href="/lots?${new URLSearchParams({ make, model })}">${make} ${model}</a></li>`)}</ul>`,
     };
   return {
     title: `Nothing like ${text}`,

@@ -14,7 +14,7 @@ interface Filter {
   readonly where: (value: string) => string;
 }
 
-const is = (column: string) => (value: string) => `lower(${column}) = lower(${value})`;
+const is = (column: string) => (value: string) => `${column} = ${value}`;
 const contains = (column: string) => (value: string) => `contains(lower(${column}), lower(${value}))`;
 const atMost = (column: string) => (value: string) => `${column} <= ${value}`;
 const atLeast = (column: string) => (value: string) => `${column} >= ${value}`;
@@ -23,7 +23,7 @@ const atLeast = (column: string) => (value: string) => `${column} >= ${value}`;
  * What a lot is likely to cost, if its currency is known: what a listing asks; at an auction what the lot brings, but not less than its bid, or its Buy Now
  * price where that is lower.
  */
-const COST =
+export const COST =
   "case when currency is null then null when market = 'asking' then buy_now else least(case when buy_now > coalesce(bid, 0) then buy_now end, greatest(estimate, bid)) end";
 
 /** Filters and orders that find nothing without tables of costs. */
@@ -58,11 +58,8 @@ export const FILTERS = {
     hint: 'days',
     where: (value) => `sale_date <= (select as_of from dim_settings) + to_days(${value})`,
   },
-  price: {
-    label: 'Costs at most',
-    kind: 'number',
-    where: atMost(COST),
-  },
+  price_from: { label: 'Costs more than', kind: 'number', where: (value) => `${COST} > ${value}` },
+  price: { label: 'Costs at most', kind: 'number', where: atMost(COST) },
   cost: { label: 'Costs in the end at most', kind: 'number', where: atMost('cost') },
   // A saved search then means the same amount once another destination is the default.
   cost_currency: { label: 'Costs in', kind: 'choice', where: is('cost_currency') },
@@ -70,6 +67,14 @@ export const FILTERS = {
   estimate_from: { label: 'Estimate from', kind: 'number', where: atLeast('estimate') },
   estimate_to: { label: 'Estimate at most', kind: 'number', where: atMost('estimate') },
   currency: { label: 'Currency', kind: 'choice', where: is('currency') },
+  inspection: { label: 'Inspection found', kind: 'choice', where: is('inspection') },
+  offered: {
+    label: 'Put up before',
+    kind: 'number',
+    within: [0, 1000],
+    hint: 'times or more',
+    where: (value) => `attempt > ${value}`,
+  },
   km: { label: 'Odometer at most', kind: 'number', hint: 'km', where: atMost('odometer_km') },
   odds: {
     label: 'Chance to sell from',
@@ -88,6 +93,56 @@ export const FILTERS = {
 export type FilterName = keyof typeof FILTERS;
 
 export const filterNames = Object.keys(FILTERS) as FilterName[];
+
+/** Counts beside a list: the filters that a value sets, and the values, with the SQL of those of a lot. */
+export interface Facet {
+  /** Filter that a value sets; other filters of the same fact, which it takes away. */
+  readonly filter: FilterName;
+  readonly others?: readonly FilterName[];
+  readonly label: string;
+  /** SQL of the value of a lot, which is null where none counts. */
+  readonly value: string;
+  /** A second value of a lot, which counts if it is another. */
+  readonly second?: string;
+  /** Steps of a number that a filter bounds: from below (`from`) or above (`to`). */
+  readonly steps?: readonly ['from' | 'to', ...number[]];
+}
+
+/** The facets of the list, in their order. */
+export const FACETS: readonly Facet[] = [
+  { filter: 'make', label: 'Make', value: 'manufacturer_name' },
+  { filter: 'model', label: 'Model', value: 'model_name' },
+  {
+    filter: 'year_from',
+    others: ['year_to'],
+    label: 'Model year from',
+    value: 'year',
+    steps: ['from', 2025, 2022, 2019, 2016, 2012, 2006],
+  },
+  { filter: 'state', label: 'State', value: 'state_code' },
+  {
+    filter: 'damage',
+    label: 'Damage',
+    value: 'damage_main_group',
+    second: "nullif(damage_second_group, 'unknown')",
+  },
+  { filter: 'title', label: 'Title', value: 'title_brand' },
+  {
+    filter: 'km',
+    label: 'Odometer at most, km',
+    value: 'case when odometer_km is not null then ceil(odometer_km / 10000) * 10000 end',
+    steps: ['to', 30_000, 60_000, 100_000, 150_000, 200_000],
+  },
+  { filter: 'source', label: 'Source', value: 'domain_name' },
+  { filter: 'status', label: 'Status', value: 'status_name' },
+  { filter: 'inspection', label: 'Inspection found', value: 'inspection' },
+  { filter: 'offered', label: 'Put up before, times', value: 'attempt - 1', steps: ['from', 1, 2, 3] },
+  {
+    filter: 'buyable',
+    label: 'Has a Buy Now or asking price',
+    value: "case when buy_now is not null then '1' end",
+  },
+];
 
 /** The orders of a list, by their names in an address. Lots without the value come last. */
 export const ORDERS = {

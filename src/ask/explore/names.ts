@@ -12,7 +12,7 @@ export interface Names {
   readonly states: ReadonlyMap<string, string>;
   readonly choices: Readonly<
     Record<
-      'state' | 'source' | 'damage' | 'title' | 'status' | 'currency' | 'cost_currency',
+      'state' | 'source' | 'damage' | 'title' | 'status' | 'inspection' | 'currency' | 'cost_currency',
       readonly string[]
     >
   >;
@@ -50,6 +50,7 @@ export async function readNames(connection: DuckDBConnection): Promise<Names> {
       damage: (await texts('damage_main_group')).sort(),
       title: (await texts('title_brand')).sort(),
       status: (await texts('status_name')).sort(),
+      inspection: await texts('inspection'),
       currency: await texts('currency'),
       cost_currency: costs === undefined ? [] : [costs.currency],
     },

@@ -22,7 +22,10 @@ export interface Frame {
 const served = (stamp: string): Frame => ({
   root: '/',
   menu: {
-    '': 'Find',
+    '': 'Home',
+    lots: 'Lots',
+    value: 'Any car',
+    answers: 'Answers',
     compare: 'Compare',
     tables: 'Tables',
     sql: 'SQL',
@@ -85,6 +88,7 @@ function opening({ title, place, scripts = [], nonce }: Page, frame: Frame, poli
       html`<li><a href="${root}${path}"${path === place ? raw(' aria-current="page"') : ''}>${name}</a></li>`,
   );
   const day = stamp.replace(/^(\d{4})(\d\d)(\d\d).*/, '$1-$2-$3');
+  const nav = html`<nav class="menu" aria-label="Pages"><ul>${items}</ul><span class="snapshot" title="${stamp && `Snapshot ${stamp}`}">${day && `Data of ${day}${root === '/' ? ageOf(day) : ''}`}</span></nav>`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -102,10 +106,9 @@ ${scripts.map((name) => html`<script type="module" src="${root}${assets}${name}.
 <a class="skip" href="#main">To the content</a>
 ${
   finds &&
-  html`<header class="top"><form action="/find" role="search"><a class="home" href="/">lotlake</a><label class="hidden" for="q">VIN, lot number, make, model, year</label><input id="q" name="q" type="search" maxlength="100" placeholder="VIN, lot number, make, model, year" autocomplete="off"><button>Find</button></form></header>`
+  html`<header class="top"><a class="home" href="/">lotlake</a>${nav}<form action="/find" role="search"><label class="hidden" for="q">VIN, lot number, make, model, year</label><input id="q" name="q" type="search" maxlength="200" placeholder="VIN, lot, address of a lot, or: Toyota Camry 2019 TX under $8k" autocomplete="off"><button>Find</button></form></header>`
 }
-<nav class="menu" aria-label="Pages"><ul>${items}</ul><span class="snapshot" title="${stamp && `Snapshot ${stamp}`}">${day && `Data of ${day}${root === '/' ? ageOf(day) : ''}`}</span></nav>
-<main id="main" tabindex="-1">
+${!finds && nav}<main id="main" tabindex="-1">
 `;
 }
 

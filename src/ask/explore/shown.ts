@@ -21,6 +21,8 @@ interface Opened {
   /** Names that people type or choose. */
   readonly names: Names;
   readonly catalog: readonly CatalogTable[];
+  /** Numbers of lots by value of the facets that were counted, by facet and condition. */
+  readonly counts: Map<string, ReadonlyMap<string, number>>;
 }
 
 /** A snapshot for one page, with a connection of its own. */
@@ -187,7 +189,8 @@ async function open(config: Config, reading: Pick<Reading, 'into' | 'signal'>): 
     // Other processes may read it then.
     await connection.run(`detach explore; attach ${literal(database)} as explore (read_only)`);
     const catalog = await readCatalog(connection, lake.manifest);
-    return { lake, id: basename(lake.snapshot), database, names: await readNames(connection), catalog };
+    const names = await readNames(connection);
+    return { lake, id: basename(lake.snapshot), database, names, catalog, counts: new Map() };
   } catch (error) {
     lake.close();
     throw error;

@@ -1,5 +1,4 @@
 import { html as markup, raw } from 'hono/html';
-import { packageFile } from '../../base/config/package-root.js';
 import { withoutActing } from '../../base/config/printable.js';
 
 export { raw };
@@ -23,12 +22,6 @@ const calmed = (value: unknown): unknown => {
   if (typeof value === 'string') return withoutActing(value);
   return Array.isArray(value) ? value.map(calmed) : value;
 };
-
-/** A page of the folder `site` whose names in braces are replaced by values. Texts are escaped. */
-export function fillPage(name: string, values: Readonly<Record<string, unknown>>): string {
-  const page = packageFile(`site/${name}`);
-  return page.replaceAll(/\{(\w+)\}/g, (_, value: string) => String(html`${values[value]}`));
-}
 
 /** Path of the page of a table or mart below the root of the pages. */
 export const pathOf = ({ kind, name }: { readonly kind: string; readonly name: string }): string =>

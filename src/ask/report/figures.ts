@@ -6,7 +6,8 @@ import { AXES, dateOf, fill, unique } from '../page/format.js';
 import { type Html, html } from '../page/html.js';
 import { overTime } from '../page/line-charts.js';
 import { dotMap, placesOf } from '../page/map.js';
-import { COSTED_CELLS, type Links, LOT_CELLS, numbersTable } from '../page/numbers-table.js';
+import { type CardOptions, lotCards } from '../page/lot-card.js';
+import { type Links, numbersTable } from '../page/numbers-table.js';
 import { againstEstimate } from '../page/point-chart.js';
 import { bars, ranges } from '../page/row-charts.js';
 import { section } from '../page/section.js';
@@ -43,10 +44,12 @@ export interface Section {
 
 /** What the figures of a report share. */
 interface Context {
-  /** Values that notes quote. Lists of lots have costs if there is a `cost_destination`. */
+  /** Values that notes quote. */
   readonly facts: Row;
   /** Where cells lead to; to the sources if undefined. */
   readonly links: Links | undefined;
+  /** What cards of lots show. */
+  readonly cards: CardOptions;
 }
 
 /** The sections of the report. What is not known yet comes last in a section, a line for each reason. */
@@ -146,13 +149,12 @@ function numbersOf(
   { numbers, folded, newest_first }: FigureSpec,
   rows: readonly Row[],
   isBehind: boolean,
-  { facts, links }: Context,
+  { links, cards }: Context,
 ): Html {
   const shown = newest_first
     ? rows.toSorted((a, b) => dateOf(b.moment).getTime() - dateOf(a.moment).getTime())
     : rows;
-  const hasCosts = numbers === LOT_CELLS && facts.cost_destination !== null;
-  const table = numbersTable(hasCosts ? COSTED_CELLS : numbers, shown, links);
+  const table = numbers === 'lots' ? lotCards(shown, cards) : numbersTable(numbers, shown, links);
   if (!isBehind && !folded) return table;
   const summary = isBehind ? 'The numbers behind it' : 'Show the numbers';
   return html`<details><summary>${summary}</summary>${table}</details>`;

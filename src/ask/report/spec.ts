@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { packageFile } from '../../base/config/package-root.js';
 import { chartSpec } from '../page/chart-spec.js';
 import { unique } from '../page/format.js';
-import { LOT_CELLS, numbersSpec } from '../page/numbers-table.js';
+import { numbersSpec } from '../page/numbers-table.js';
 
 const figureSpec = z.strictObject({
   title: z.string(),
@@ -16,7 +16,7 @@ const figureSpec = z.strictObject({
   none: z.string().optional(),
   chart: chartSpec.optional(),
   /** Cells by head, or `lots` for those of a list of lots; with tables of costs, they have those of lot_costs.yml, too. */
-  numbers: z.union([z.literal('lots').transform(() => LOT_CELLS), numbersSpec]),
+  numbers: z.union([z.literal('lots'), numbersSpec]),
   /** What is shown even without a chart. */
   stays: z.array(z.enum(['note', 'numbers'])).default([]),
   newest_first: z.boolean().default(false),

@@ -1,0 +1,180 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { count, numberOrNull } from '../../base/config/printable.js';
+import { type Row, rows } from '../../base/duck/session.js';
+import { money, source } from '../page/format.js';
+import { type Html, html } from '../page/html.js';
+import {
+  addressOf,
+  COST,
+  conditionOf,
+  FACETS,
+  type Facet,
+  type FilterName,
+  type Search,
+} from './lot-filters.js';
+import type { Shown } from './shown.js';
+
+/** Values of a facet that are shown at once; the others are folded. */
+const FIRST = 6;
+
+/** Most values of a facet. */
+const MOST = 200;
+
+/** A search without some of its filters, on its first page. */
+export const without = (search: Search, names: readonly FilterName[]): Search => ({
+  ...search,
+  page: 1,
+  filters: Object.fromEntries(
+    Object.entries(search.filters).filter(([name]) => !names.includes(name as FilterName)),
+  ),
+});
+
+const ownOf = ({ filter, others = [] }: Facet): readonly FilterName[] => [filter, ...others];
+
+/** Numbers of lots by value. */
+type Counts = ReadonlyMap<string, number>;
+
+/**
+ * The lots by each value of each facet, under all filters but those of the facet itself. Facets of one condition are counted in one scan.
+ * Counts of a condition are kept as long as the snapshot is shown.
+ */
+async function countsOf(
+  { connection, counts }: Pick<Shown, 'connection' | 'counts'>,
+  search: Search,
+  facets: readonly Facet[],
+): Promise<ReadonlyMap<Facet, Counts>> {
+  const found = new Map<Facet, Counts>();
+  const open = new Map<string, Facet[]>();
+  for (const facet of facets) {
+    const where = conditionOf(without(search, ownOf(facet)));
+    const known = counts.get(`${facet.filter} ${where}`);
+    if (known === undefined) open.set(where, [...(open.get(where) ?? []), facet]);
+    else found.set(facet, known);
+  }
+  for (const [where, some] of open)
+    for (const [facet, values] of await scan(connection, where, some)) {
+      found.set(facet, values);
+      counts.set(`${facet.filter} ${where}`, values);
+    }
+  return found;
+}
+
+async function scan(
+  connection: DuckDBConnection,
+  where: string,
+  facets: readonly Facet[],
+): Promise<ReadonlyMap<Facet, Counts>> {
+  const names = facets.map((_, i) => `f${i}`);
+  const values = facets.map(({ value }, i) => `${value} as f${i}`);
+  const lots = `from explore.lots_on_offer where ${where}`;
+  const sets = await rows(
+    connection,
+    `select grouping_id(${names.join(', ')}) as id, coalesce(${names.map((name) => `cast(${name} as varchar)`).join(', ')}) as value, count(*) as lots
+     from (select ${values.join(', ')} ${lots}) group by grouping sets (${names.map((name) => `(${name})`).join(', ')})`,
+  );
+  const all = 2 ** facets.length - 1;
+  const counts = new Map<Facet, Map<string, number>>();
+  for (const [i, facet] of facets.entries()) {
+    const own = sets.filter(
+      ({ id, value }) => value !== null && Number(id) === all - 2 ** (facets.length - 1 - i),
+    );
+    const seconds =
+      facet.second === undefined
+        ? []
+        : await rows(
+            connection,
+            `select ${facet.second} as value, count(*) as lots ${lots} and ${facet.second} is distinct from ${facet.value} group by all`,
+          );
+    const sums = new Map<string, number>();
+    for (const { value, lots } of [...own, ...seconds])
+      if (value !== null) sums.set(String(value), (sums.get(String(value)) ?? 0) + Number(lots));
+    counts.set(facet, sums);
+  }
+  return counts;
+}
+
+/** The values of a facet with their lots: the most first, or the steps of a number with all that they let in. */
+function valuesOf({ steps }: Facet, counts: Counts): (readonly [value: string, lots: number])[] {
+  if (steps === undefined)
+    return [...counts].sort(([a, m], [b, n]) => n - m || a.localeCompare(b)).slice(0, MOST);
+  const [side, ...bounds] = steps;
+  return bounds.flatMap((bound) => {
+    let lots = 0;
+    for (const [value, some] of counts)
+      if (side === 'from' ? Number(value) >= bound : Number(value) <= bound) lots += some;
+    return lots === 0 ? [] : [[String(bound), lots] as const];
+  });
+}
+
+/** A value in words. */
+const worded = ({ filter, steps }: Facet, value: string): string =>
+  filter === 'source'
+    ? source(value)
+    : filter === 'buyable'
+      ? 'yes'
+      : steps !== undefined && filter !== 'year_from'
+        ? count(Number(value))
+        : value.replaceAll('_', ' ');
+
+function part(facet: Facet, counts: Counts, search: Search): Html | undefined {
+  const chosen = search.filters[facet.filter];
+  const bare = without(search, ownOf(facet));
+  const values = valuesOf(facet, counts);
+  if (values.length === 0 && chosen === undefined) return undefined;
+  const line = ([value, lots]: readonly [string, number]): Html =>
+    html`<li><a href="/lots?${addressOf(bare, { [facet.filter]: value })}"${value === chosen ? html` aria-current="true"` : ''}>${worded(facet, value)}</a> <data value="${lots}">${count(lots)}</data></li>`;
+  const [first, more] = [values.slice(0, FIRST), values.slice(FIRST)];
+  const drop =
+    chosen !== undefined && html`<li><a href="/lots?${addressOf(bare)}">× ${worded(facet, chosen)}</a></li>`;
+  return html`<section data-facet="${facet.filter}"><h3>${facet.label}</h3><ul>${drop}${first.map(line)}</ul>${more.length > 0 && html`<details><summary>${count(more.length)} more</summary><ul>${more.map(line)}</ul></details>`}</section>`;
+}
+
+/** SQL of the lower end of the bar that an amount stands in: 1, 1.5, 2, 3, 5 or 7 times a power of ten. */
+const BAR = `(case when p.m <= 1 then 0.7 when p.m <= 1.5 then 1 when p.m <= 2 then 1.5 when p.m <= 3 then 2 when p.m <= 5 then 3 when p.m <= 7 then 5 else 7 end) * p.p`;
+const ENDS = [0.7, 1, 1.5, 2, 3, 5, 7];
+
+/** The upper end of the bar from its lower one. */
+function endOf(from: number): number {
+  const power = 10 ** Math.floor(Math.log10(from) + 1e-9);
+  const next = ENDS.find((end) => end * power > from * 1.001) ?? 10;
+  return Number((next * power).toPrecision(3));
+}
+
+/** How the likely costs of the lots are spread, in one currency. Each bar is a search; a script lets the reader brush over several. */
+async function histogram(
+  connection: DuckDBConnection,
+  search: Search,
+  currency: string | undefined,
+): Promise<Html | undefined> {
+  if (currency === undefined) return undefined;
+  const bare = without(search, ['price', 'price_from', 'currency']);
+  const of = { ...bare, filters: { ...bare.filters, currency } };
+  const found = await rows(
+    connection,
+    `select ${BAR} as low, count(*) as lots
+     from (select pow(10, floor(log10(cost))) as p, cost / pow(10, floor(log10(cost))) as m from (select ${COST} as cost from explore.lots_on_offer where ${conditionOf(of)}) where cost > 0) as p
+     group by all order by low`,
+  );
+  const most = Math.max(...found.map(({ lots }) => Number(lots)), 1);
+  if (found.length < 2) return undefined;
+  const bar = ({ low, lots }: Row): Html => {
+    const from = Number(Number(low).toPrecision(3));
+    const words = `${money(from, currency)} to ${money(endOf(from), currency)}: ${count(lots)} lots`;
+    const isIn =
+      from >= (numberOrNull(Number(search.filters.price_from ?? 0)) ?? 0) &&
+      endOf(from) <= Number(search.filters.price ?? Number.POSITIVE_INFINITY);
+    return html`<li><a href="/lots?${addressOf(of, { price_from: String(from), price: String(endOf(from)) })}" style="height:${((100 * Number(lots)) / most).toFixed(1)}%" class="${isIn ? '' : 'out'}" title="${words}" aria-label="${words}" data-from="${from}" data-to="${endOf(from)}" data-lots="${lots}"></a></li>`;
+  };
+  return html`<section data-facet="price"><h3>Likely cost, ${currency}</h3><ol class="histogram">${found.map(bar)}</ol><p class="note"><span>${money(found[0]?.low, currency)}</span><span>${money(endOf(Number(found.at(-1)?.low)), currency)}</span></p></section>`;
+}
+
+/** The facets of a search, and how its costs are spread. */
+export async function facetsOf(shown: Shown, search: Search): Promise<readonly Html[]> {
+  // Models of all makes together would be a list of thousands.
+  const facets = FACETS.filter(({ filter }) => filter !== 'model' || search.filters.make !== undefined);
+  const counts = await countsOf(shown, search, facets);
+  const currency = search.filters.currency ?? shown.names.choices.currency[0];
+  const spread = await histogram(shown.connection, search, currency);
+  const parts = facets.map((facet) => part(facet, counts.get(facet) ?? new Map(), search));
+  return [spread, ...parts].filter((each) => each !== undefined);
+}
