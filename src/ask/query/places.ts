@@ -24,7 +24,7 @@ export function assertOurs(path: string, marks: readonly string[]): void {
 
 /** Writes a file beside its name and renames it, so that no reader sees half of it. Several processes may do so at once. */
 export function writeWhole(path: string, text: string): void {
-  replaceFile(path, text, partialOf(path));
+  replaceFile(path, text, { temporary: partialOf(path) });
 }
 
 /** Runs a function that writes to a path. Throws DOCS_FAILED, which names the path, if it fails. */

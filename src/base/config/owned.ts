@@ -172,12 +172,16 @@ export const temporaryOf = (path: string): string => `${path}.${randomBytes(6).t
 /**
  * Replaces a file. After a power cut its name stands for the whole old text or the whole new one; a sync of the folder
  * makes sure of the new one. A failure leaves nothing beside the file.
- * @param temporary new path in the same folder for the text until it is whole
+ * @param options new path in the same folder for the text until it is whole; who may read the file
  */
-export function replaceFile(path: string, text: string, temporary = temporaryOf(path)): void {
+export function replaceFile(
+  path: string,
+  text: string,
+  { temporary = temporaryOf(path), mode = 0o666 } = {},
+): void {
   assertOwned(path);
   try {
-    writeFileSync(temporary, text, { flag: 'wx', flush: true });
+    writeFileSync(temporary, text, { flag: 'wx', flush: true, mode });
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -32,6 +32,8 @@ export function layoutOf(output: string) {
     notified: join(output, 'notified'),
     /** The cars that the user follows. */
     followed: join(output, 'followed.json'),
+    /** What the pages of `lotlake explore` keep between starts. */
+    explore: join(output, 'explore.json'),
   };
 }
 
@@ -58,8 +60,9 @@ export function currentId(layout: Layout): string | null {
 export function ownFolderAround(path: string, output: string): string | undefined {
   const place = realPlace(path);
   for (const at of [realPlace(output), ...waysTo(place).filter((way) => isLink(layoutOf(way).current))]) {
-    const { lake, snapshots, landing, work, failedTests, lock, runs, notified, followed } = layoutOf(at);
-    const own = [lake, snapshots, landing, work, failedTests, lock, runs, notified, followed];
+    const { lake, snapshots, landing, work, failedTests, lock, runs, notified, followed, explore } =
+      layoutOf(at);
+    const own = [lake, snapshots, landing, work, failedTests, lock, runs, notified, followed, explore];
     const found = own.find((folder) => isWithin(place, realPlace(folder)));
     if (found !== undefined) return found;
   }
