@@ -17,7 +17,8 @@ const names: Names = {
   ]),
   states: new Map(),
   choices: {
-    ...{ state: [], source: [], status: [], currency: ['USD'], cost_currency: [] },
+    ...{ state: [], source: [], status: [], inspection: [],
+    inspection: [], currency: ['USD'], cost_currency: [] },
     ...{ damage: ['front', 'water', 'all_over'], title: ['clean', 'salvage'] },
   },
   costs: undefined,

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { literal, rows } from '../../base/duck/session.js';
 import { failQuery, readQuery } from '../../core/model/read-only.js';
 import { render } from '../query/render.js';
-import { readPage } from '../report/write-report.js';
+import { readPages } from '../report/write-report.js';
 import { columnFacts } from './column-facts.js';
 import type { JobLake } from './job-lake.js';
 import { LINKS } from './page-frame.js';
@@ -24,8 +24,8 @@ export type Job =
   | { readonly kind: 'columns'; readonly sql: string }
   /** Nothing, if a night would compute the model. */
   | { readonly kind: 'trial'; readonly files: ModelFiles }
-  /** The report as HTML. */
-  | { readonly kind: 'report' };
+  /** The parts of the first page, the sections of the page of answers, and the report, as HTML. */
+  | { readonly kind: 'report'; readonly pictures: ReadonlySet<string> };
 
 /** A query without `explain`, and the names of its columns. */
 export interface QueryColumns {
@@ -39,7 +39,10 @@ export async function* runJob(on: JobLake, job: Job): AsyncGenerator<string | Ui
   if (job.kind === 'result') yield String(await resultOf(connection, job.sql));
   else if (job.kind === 'pivot') yield String(await pivotOf(connection, job.table, job.pivot));
   else if (job.kind === 'facts') yield JSON.stringify([...(await columnFacts(connection, job.table))]);
-  else if (job.kind === 'report') yield await readPage(config, { links: LINKS });
+  else if (job.kind === 'report') {
+    const { home, answers, report } = await readPages(config, { links: LINKS, pictures: job.pictures });
+    yield* [home, answers, report];
+  }
   else if (job.kind === 'trial') await tryModel(on, job.files);
   else if (job.kind === 'columns') yield JSON.stringify(await columnsOf(connection, job.sql));
   else {

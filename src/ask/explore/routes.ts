@@ -12,9 +12,11 @@ import { html } from '../page/html.js';
 import { protect } from './access.js';
 import { carPage, followCar } from './car-page.js';
 import { comparePage } from './compare-page.js';
-import { asMeant, findPage, listOf, placeOf } from './find-page.js';
+import { asMeant, listOf, lotsPage, placeOf } from './find-page.js';
+import { answersPage, homePage } from './home-page.js';
 import { searchIn } from './lot-filters.js';
 import { type Page, piecesOf, problem, textOf } from './page-frame.js';
+import { allowedPictures, allowPictures } from './pictures.js';
 import { runsPage } from './runs-page.js';
 import { type Folders, saveSearch, searchesPage, slugOf, watchQuery } from './searches-page.js';
 import type { Follower, Served } from './shown.js';
@@ -147,20 +149,45 @@ export function appOf(
       return pieces;
     });
 
-  app.get('/', (c) =>
-    page(c, (shown) => findPage(shown, searchIn(c.req.query()), (c.req.query('q') ?? '').slice(0, 100))),
-  );
+  /** Sources whose pictures the page may load. */
+  const pictured = (c: Context): ReadonlySet<string> => {
+    const allowed = allowedPictures(config);
+    protect(c, { pictures: allowed.size > 0 });
+    return allowed;
+  };
+  /** The report of the last snapshot that was asked for, and the parts of other pages that come with it. */
+  let made = { key: '', texts: [] as readonly string[] };
+  const reportOf = async ({ id, run }: Served, pictures: ReadonlySet<string>): Promise<readonly string[]> => {
+    const key = [id, ...pictures].join(' ');
+    if (made.key !== key) made = { key, texts: await textsOf(run({ kind: 'report', pictures })) };
+    return made.texts;
+  };
+  app.get('/', async (c): Promise<Response> => {
+    // The list was here once, and searches are in bookmarks.
+    if (Object.keys(c.req.query()).length > 0) return c.redirect(`/lots${new URL(c.req.url).search}`, 303);
+    const pictures = pictured(c);
+    return page(c, (shown) => homePage(shown, () => reportOf(shown, pictures)));
+  });
+  app.get('/answers', (c) => {
+    const pictures = allowedPictures(config);
+    return page(c, (shown) => answersPage(() => reportOf(shown, pictures)));
+  });
+  app.get('/lots', (c) => {
+    const pictures = pictured(c);
+    return page(c, (shown) =>
+      lotsPage(shown, searchIn(c.req.query()), (c.req.query('q') ?? '').slice(0, 200), pictures),
+    );
+  });
   app.get('/find', async (c) => {
-    const text = (c.req.query('q') ?? '').slice(0, 100);
-    if (text.trim() === '') return c.redirect('/', 303);
+    const text = (c.req.query('q') ?? '').slice(0, 200);
+    if (text.trim() === '') return c.redirect('/lots', 303);
     return withShown(c, async (shown) => {
       const place = await placeOf(shown, text);
       return 'to' in place ? c.redirect(place.to, 303) : c.html(textOf(place, shown.id));
     });
   });
   app.get('/car/:id{[0-9]{1,15}}', (c) => {
-    const pictures = c.req.query('pictures') === '1';
-    protect(c, { pictures });
+    const pictures = pictured(c);
     return page(c, (shown) => carPage(shown, config, Number(c.req.param('id')), pictures), {
       missing: 'The lake has no car of this id.',
       isSlow: true,
@@ -201,15 +228,13 @@ export function appOf(
     );
     app.get(`/query.${format}`, (c) => download(c, format, () => c.req.query('q') ?? '', 'query'));
   }
-  /** The report of the last snapshot that was asked for. */
-  let report = { id: '', text: '' };
   app.get('/report', (c) =>
-    withShown(c, async ({ id, run }) => {
-      if (report.id !== id) report = { id, text: (await textsOf(run({ kind: 'report' }))).join('') };
+    withShown(c, async (shown) => {
+      const [, , report = ''] = await reportOf(shown, allowedPictures(config));
       // The report names what it may load itself.
       c.header('content-security-policy', "frame-ancestors 'none'; base-uri 'none'");
       return c.html(
-        report.text.replace(
+        report.replace(
           '<body>\n<header>',
           '<body>\n<header><p class="meta"><a href="/">Back to the lake</a></p>',
         ),
@@ -242,6 +267,13 @@ export function appOf(
         ? c.redirect(`/car/${id}`, 303)
         : notFound(c, 'The lake has no car of this id.', shown.id),
     );
+  });
+  app.post('/pictures', async (c) => {
+    const { show, hide, back = '/' } = await fields(c);
+    const name = show ?? hide;
+    if (name !== undefined) allowPictures(config, name, show !== undefined);
+    // A path of this server alone.
+    return c.redirect(/^\/(?!\/)/.test(back) ? back : '/', 303);
   });
   app.post('/sql', async (c) => {
     const { name: given = '', sql = '' } = await fields(c);

@@ -80,7 +80,7 @@ const part = (watched: Watched): Html =>
     `w-${watched.name}`,
     watched.name,
     watched.description,
-    html`${watchedList(watched, LINKS)}${watched.matches !== null && html`<p class="rows"><a href="/marts/${watched.name}.html">All ${count(watched.matches)} matches</a></p>`}`,
+    html`${watchedList(watched, { pageOf: LINKS.car })}${watched.matches !== null && html`<p class="rows"><a href="/marts/${watched.name}.html">All ${count(watched.matches)} matches</a></p>`}`,
   );
 
 /** The watched models of the folder, which the next night computes. What cannot be read is an alarm of that night. */

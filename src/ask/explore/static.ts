@@ -12,11 +12,11 @@ import { openTarget, SUMS, sumsText } from '../export/target.js';
 import { money } from '../page/format.js';
 import { grid } from '../page/grid.js';
 import { type Html, html } from '../page/html.js';
-import { lotsTable } from '../page/numbers-table.js';
+import { lotCards } from '../page/lot-card.js';
 import { ask, readSql } from '../query/ask.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
-import { readPage } from '../report/write-report.js';
+import { readPages } from '../report/write-report.js';
 import { makeParts } from './compare-page.js';
 import { type Frame, wholePage } from './page-frame.js';
 import { openShown, type Shown } from './shown.js';
@@ -75,7 +75,7 @@ async function writeFiles(shown: Shown, config: Config, folder: string): Promise
     `copy (${readSql('explore/auctions')} order by sale_date, lot_id) to ${literal(path)} (format parquet, compression snappy, row_group_size 20000)`,
   );
   write('index.html', wholePage(await auctionsPage(shown), frame('')));
-  write('report.html', await readPage(config, { isForOthers: true }));
+  write('report.html', (await readPages(config, { isForOthers: true })).report);
   const models = await ask(connection, 'explore/models');
   const makes = new Map<string, Row[]>();
   for (const row of models)
@@ -116,8 +116,8 @@ async function auctionsPage({ connection }: Shown) {
     first: html`<h1>The auctions of the next seven days</h1>
 <form class="filters" id="filters" hidden><div class="fields">${field('make', 'Make')}${field('model', 'Model')}${field('state', 'State')}${field('price', 'Costs at most')}${field('estimate', 'Estimate from')}<label class="flag"><input type="checkbox" name="stands" value="1">Stands out</label></div></form>
 <p class="tally" role="status" id="tally">The first ${count(found.length)}, those that stand out most first</p>
-<div id="list">${found.length > 0 ? lotsTable(found) : html`<p class="words">No auction is known.</p>`}</div>
-<p class="note">Of four in five such lots that are sold at auction, the price lies between the two. A ~ marks an estimate in doubt, and ¤ an amount whose currency is not known. Of many lots, those that stand out most are also those whose estimates err most. <a href="data/auctions.parquet" download>All of them as Parquet</a></p>`,
+<div id="list">${found.length > 0 ? lotCards(found, { isForOthers: true }) : html`<p class="words">No auction is known.</p>`}</div>
+<p class="note">The bar is what such lots bring at auction: 8 of 10 in the wide band, half in the narrow one. ¤ stands for a currency that is not known. Of many lots, those that stand out most are also those whose estimates err most. <a href="data/auctions.parquet" download>All of them as Parquet</a></p>`,
   };
 }
 

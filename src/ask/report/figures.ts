@@ -70,6 +70,21 @@ export const sectionsOf = (answers: Answers, context: Context): Section[] =>
     return { id, title, part, words };
   });
 
+/** The figures that the first page of the explorer shows. */
+export const homeFigures = (answers: Answers, context: Context): Html[] =>
+  spec.sections.flatMap(({ figures }) =>
+    figures.flatMap((figure) => {
+      const rows = figure.home === 0 ? [] : rowsOf(answers, figure);
+      return rows.length === 0 ? [] : [figureOf(figure, rows.slice(0, figure.home), context).part ?? html``];
+    }),
+  );
+
+const rowsOf = (
+  answers: Answers,
+  { query, level }: { readonly query: string; readonly level?: string | undefined },
+): readonly Row[] =>
+  (answers.get(query) ?? []).filter((row) => level === undefined || row.level === level);
+
 /** A figure as a part of the page, or only the words that say why there is none. */
 interface Block {
   readonly title: string;
@@ -79,17 +94,15 @@ interface Block {
 
 /** The figures of a section. With `each` they are repeated for each of its rows, folded but for the first. */
 function blocksOf({ title, figures, each }: SectionSpec, answers: Answers, context: Context): Block[] {
-  const rowsOf = (query: string, level: string | undefined): readonly Row[] =>
-    (answers.get(query) ?? []).filter((row) => level === undefined || row.level === level);
   if (each === undefined)
-    return figures.map((figure) => figureOf(figure, rowsOf(figure.query, figure.level), context));
-  const found = rowsOf(each.query, each.level);
+    return figures.map((figure) => figureOf(figure, rowsOf(answers, figure), context));
+  const found = rowsOf(answers, each);
   if (found.length === 0) return [{ title, words: each.none }];
   return found.map((row, i) => {
     const isSame = (other: Row): boolean => other[each.column] === row[each.column];
     const parts = figures.map(({ chart, ...figure }) => {
       const repeated = { ...figure, chart: chart && { ...chart, id: `${chart.id}-${i + 1}` } };
-      const block = figureOf(repeated, rowsOf(figure.query, figure.level).filter(isSame), context);
+      const block = figureOf(repeated, rowsOf(answers, figure).filter(isSame), context);
       return block.part ?? html`<p class="words">${block.title}: ${block.words}</p>`;
     });
     const part = html`<details class="each" ${i === 0 ? 'open' : ''}><summary>${fill(each.title, row)}</summary><div>${parts}</div></details>`;

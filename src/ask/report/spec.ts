@@ -15,11 +15,13 @@ const figureSpec = z.strictObject({
   empty: z.string().optional(),
   none: z.string().optional(),
   chart: chartSpec.optional(),
-  /** Cells by head, or `lots` for those of a list of lots; with tables of costs, they have those of lot_costs.yml, too. */
+  /** Cells by head, or `lots` for cards of lots. */
   numbers: z.union([z.literal('lots'), numbersSpec]),
   /** What is shown even without a chart. */
   stays: z.array(z.enum(['note', 'numbers'])).default([]),
   newest_first: z.boolean().default(false),
+  /** Rows of it that the first page of the explorer shows at most; it does not show it if 0. */
+  home: z.int().default(0),
   /** Whether the numbers are folded; behind a chart they always are. */
   folded: z.boolean().default(false),
 });

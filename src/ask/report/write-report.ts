@@ -13,7 +13,8 @@ import { listSnapshots, olderThan } from '../../core/lake/snapshots.js';
 import { modellingOf } from '../../core/model/own-models.js';
 import { followedList } from '../page/followed-list.js';
 import { day, fill, instant, list, money, percent, source, unique } from '../page/format.js';
-import { fillPage, type Html, html, raw } from '../page/html.js';
+import { type Html, html, raw } from '../page/html.js';
+import type { CardOptions } from '../page/lot-card.js';
 import type { Links } from '../page/numbers-table.js';
 import { section } from '../page/section.js';
 import { watchedList } from '../page/watched-list.js';
@@ -23,7 +24,7 @@ import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { readWatched, type Watched } from '../query/watched.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
-import { changesOf, readAnswers, type Section, sectionsOf } from './figures.js';
+import { changesOf, homeFigures, readAnswers, type Section, sectionsOf } from './figures.js';
 import { spec, specQueries } from './spec.js';
 
 /** Texts that every report contains, whichever version wrote it. */
@@ -31,6 +32,9 @@ const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>
 
 /** The section that comes before "What changed". */
 const FIRST = 'coming';
+
+/** The sections that the explorer shows as a page of their own. */
+const ANSWERS: readonly string[] = ['again', 'often', 'repair'];
 
 /** Queries of the report outside its sections. */
 const QUERIES = ['headline', 'standing', 'sources', 'observed', 'currencies'];
@@ -47,19 +51,28 @@ const POOLED_GROUPS = 4;
 export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {
   assertOutside(to, config.output);
   assertOurs(to, MARKS);
-  writeWhole(ownNamed(to), await readPage(config));
+  writeWhole(ownNamed(to), (await readPages(config)).report);
   return to;
 }
 
+/** Where the parts of a report stand, and for whom. */
+interface PageOptions {
+  /** Where the cells of tables lead to; to the sources by default. */
+  readonly links?: Links;
+  /** Whether it is for others than the user, who learn nothing of the cars that the user follows, nor of the user's costs. */
+  readonly isForOthers?: boolean;
+  /** Names of the sources whose pictures cards show. */
+  readonly pictures?: ReadonlySet<string>;
+}
+
 /**
- * Makes one HTML document of the published snapshot and the headline of the snapshot before it.
- * @param given `links`, where the cells of tables lead to, to the sources by default; whether it is for others than the user, who learn
- *   nothing of the cars that the user follows, nor of the user's costs
+ * Makes one HTML document of the published snapshot and the headline of the snapshot before it, and the parts of the first page of
+ * the explorer from the same figures.
  */
-export function readPage(
+export function readPages(
   config: Config,
-  { links, isForOthers = false }: { readonly links?: Links; readonly isForOthers?: boolean } = {},
-): Promise<string> {
+  { links, isForOthers = false, pictures }: PageOptions = {},
+): Promise<Readonly<Record<'report' | 'home' | 'answers', string>>> {
   let tables: readonly string[] = [];
   const named = async (connection: DuckDBConnection) => {
     const read = await tablesOf(
@@ -87,7 +100,9 @@ export function readPage(
       // What the user pays, and may bid at most, is not for others.
       cost_destination: isForOthers ? null : destination,
     };
-    const sections = sectionsOf(answers, { facts, links });
+    const cards: CardOptions = { pageOf: links?.car, isForOthers };
+    const context = { facts, links, cards };
+    const sections = sectionsOf(answers, context);
     const unknown = sections.filter(({ part }) => part === undefined);
     const known = sections.filter(({ part }) => part !== undefined);
     const first = known.filter(({ id }) => id === FIRST);
@@ -102,35 +117,50 @@ export function readPage(
       ...(unknown.length > 0 ? [['unknown', 'Not known yet']] : []),
       ['reading', 'How to read this'],
     ];
-    const script = packageFile('site/report.js');
-    return fillPage('report.html', {
-      style: raw(packageFile('site/report.css')),
-      script: raw(script),
-      scriptHash: `sha256-${createHash('sha256').update(script).digest('base64')}`,
+    const parts = {
       meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
       since:
         before === undefined ? 'The first run that is kept.' : `Since the run of ${instant(before.run_at)}.`,
       ...standingParts(standing),
       changes: changesOf(answers),
-      contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
       tiles: headlineTiles(headline, before),
-      first: [
-        ...first.map(({ part }) => part),
-        watched.length > 0 && watchedPart(watched, links),
+      watched: watched.length > 0 && watchedPart(watched, cards),
+      cars:
         cars.length > 0 &&
-          section(
-            'cars',
-            'Followed cars',
-            'What happened to them since the night before.',
-            followedList(cars),
-          ),
-      ],
-      sections: later.map(({ part }) => part),
+        section(
+          'cars',
+          'Followed cars',
+          'What happened to them since the night before.',
+          followedList(cars, links && ((id) => `/car/${id}`)),
+        ),
       unknown: unknown.length > 0 && unknownPart(unknown, facts),
-      reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
-      own: ownModels(manifest),
-    });
+    };
+    const script = packageFile('site/report.js');
+    return {
+      report: fillPage('report.html', {
+        ...parts,
+        style: raw(packageFile('site/report.css')),
+        script: raw(script),
+        scriptHash: `sha256-${createHash('sha256').update(script).digest('base64')}`,
+        contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
+        first: [...first.map(({ part }) => part), parts.watched, parts.cars],
+        sections: later.map(({ part }) => part),
+        reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
+        own: ownModels(manifest),
+      }),
+      answers: String(html`${known.filter(({ id }) => ANSWERS.includes(id)).map(({ part }) => part)}`),
+      home: fillPage('home.html', {
+        ...parts,
+        figures: homeFigures(answers, { ...context, cards: { ...cards, ...(pictures && { pictures }) } }),
+      }),
+    };
   });
+}
+
+/** A page of the folder `site` whose names in braces are replaced by values. Texts are escaped. */
+function fillPage(name: string, values: Readonly<Record<string, unknown>>): string {
+  const page = packageFile(`site/${name}`);
+  return page.replaceAll(/\{(\w+)\}/g, (_, value: string) => String(html`${values[value]}`));
 }
 
 /** Lists the user's own models, which have no figures in the report. */
@@ -144,14 +174,14 @@ function ownModels(manifest: Manifest): Html | false {
 }
 
 /** What is new in each watched search, and what left it. */
-const watchedPart = (watched: readonly Watched[], links: Links | undefined): Html =>
+const watchedPart = (watched: readonly Watched[], cards: CardOptions): Html =>
   section(
     'watched',
     'Watched searches',
     'What each search finds that it did not find the night before, and what left.',
     watched.map(
       (each) =>
-        html`<figure><figcaption><h3>${each.name}</h3><p>${each.description}${each.matches !== null && html` ${counted(each.matches, 'match', 'matches')}.`}</p></figcaption>${watchedList(each, links)}</figure>`,
+        html`<figure><figcaption><h3>${each.name}</h3><p>${each.description}${each.matches !== null && html` ${counted(each.matches, 'match', 'matches')}.`}</p></figcaption>${watchedList(each, cards)}</figure>`,
     ),
   );
 
