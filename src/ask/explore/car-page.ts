@@ -2,7 +2,6 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../base/config/config.js';
 import { count, counted, NONE, printable, words } from '../../base/config/printable.js';
 import { type Row, rows } from '../../base/duck/session.js';
-import { enumerations } from '../../core/service/contract/enumerations.js';
 import { day, instant, label, list, money, pageOfLot, percent, source, titled } from '../page/format.js';
 import { grid } from '../page/grid.js';
 import { type Html, html } from '../page/html.js';
@@ -10,11 +9,12 @@ import { factsOf, section } from '../page/section.js';
 import { readSql } from '../query/ask.js';
 import { doubtsOf } from '../query/doubts.js';
 import { follow, followedCars, meaning } from '../query/followed.js';
-import { FACTORS, type Value, valuesOf } from '../query/valuation.js';
+import { type Value, valuesOf } from '../query/valuation.js';
 import { amountsOf, carMap, readingsOf } from './car-charts.js';
 import { costsPart } from './costs-part.js';
 import { type Page, rowsLink } from './page-frame.js';
 import type { Shown } from './shown.js';
+import { alike, bidsOf, drivers, insideOf } from './value-parts.js';
 
 /** Asks query files about one car. Its id is a literal, since DuckDB plans a statement with parameters twice. */
 const askAbout =
@@ -298,73 +298,11 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value, 
   ]);
 }
 
-/** A factor with its level in words, such as `damage: all over`. */
-function factorWords(factor: string): string {
-  const [name = '', level] = factor.split(': ');
-  const known = SHORT[name] ?? words(name);
-  return level === undefined
-    ? known
-    : `${known}: ${name === 'domain_id' ? source(Reflect.get(enumerations.domain, level) ?? level) : words(level)}`;
-}
-
-/** Names of factors that a page shortens besides. */
-const SHORT: Readonly<Record<string, string>> = {
-  ...FACTORS,
-  damage_main_group: 'damage',
-  damage_second_group: 'second damage',
-  title_brand: 'title',
-  has_keys: 'keys',
-};
-
 /** How likely a Buy Now price is taken. */
 const takenOf = ({ buy_now_share: share }: Pick<Value, 'buy_now_share'>): string =>
   share === null
     ? ''
     : `; of lots sold with one at this ratio to the estimate, ${percent(share)} went for it`;
-
-/** How many of the judged prices lay where the estimates had said. */
-const insideOf = (share: unknown): string =>
-  share === null ? '' : `; ${percent(share)} of the prices lay within the interval of 80%`;
-
-/** What of four such lots that are sold one, two and three go for at most at auction. */
-const bidsOf = (
-  { low_50, high_50 }: Pick<Value, 'low_50' | 'high_50'>,
-  estimate: number | null,
-  currency: string | null,
-): string =>
-  low_50 === null || estimate === null
-    ? ''
-    : `of those that are sold, 1 in 4 at most ${money(low_50, currency)}, half ${money(estimate, currency)}, 3 in 4 ${money(high_50, currency)}, without fees; many are not sold at such a bid`;
-
-const drivers = ({ drivers: moving, currency }: Value): Html =>
-  moving.every(({ amount }) => Math.abs(amount) < 1)
-    ? html`<p class="note">Nothing much.</p>`
-    : html`${grid(
-        ['Factor', '>Amount'],
-        moving
-          .filter(({ amount }) => Math.abs(amount) >= 1)
-          .map(({ factor, amount }) => [
-            factorWords(factor),
-            `${amount < 0 ? '−' : '+'}${money(Math.abs(amount), currency)}`,
-          ]),
-      )}<p class="note">Each is what the estimate would lose or gain without it. They multiply, so they do not add up.</p>`;
-
-const alike = ({ comparable_sales: sales, currency }: Value): Html =>
-  sales.length === 0
-    ? html`<p class="note">None of the model.</p>`
-    : grid(
-        ['Priced on', '>Year', '>km', 'Damage', 'Title', '>Price', '>For this car'],
-        sales.map((sale) => [
-          sale.link
-            ? html`<a href="${sale.link}" rel="noreferrer">${sale.sold_on}</a>`
-            : printable(sale.sold_on),
-          ...[printable(sale.year), count(sale.km), words(sale.damage), words(sale.title)],
-          ...[
-            money(sale.price, currency),
-            sale.doubt ? words(sale.doubt) : money(sale.adjusted_price, currency),
-          ],
-        ]),
-      );
 
 /** The events, a line each. What several lots or reports say of one day stands once, with their number. */
 function timelinePart(timeline: readonly Row[]): Html {
