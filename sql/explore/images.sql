@@ -1,2 +1,6 @@
 -- The pictures of the lots of a vehicle, by their addresses at the sources.
-select lot_id, coalesce(normal, big, small, downloaded) as pictures from lot_images where vehicle_id = $vehicle_id order by lot_id desc
+select images.lot_id, domain_name, coalesce(normal, big, small, downloaded) as pictures
+from lot_images as images
+left join dim_sources using (domain_id)
+where vehicle_id = $vehicle_id
+order by images.lot_id desc

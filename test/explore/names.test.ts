@@ -17,8 +17,7 @@ const names: Names = {
   ]),
   states: new Map(),
   choices: {
-    ...{ state: [], source: [], status: [], inspection: [],
-    inspection: [], currency: ['USD'], cost_currency: [] },
+    ...{ state: [], source: [], status: [], inspection: [], currency: ['USD'], cost_currency: [] },
     ...{ damage: ['front', 'water', 'all_over'], title: ['clean', 'salvage'] },
   },
   costs: undefined,

@@ -1,10 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '../../base/config/config.js';
-import { count, counted, NONE, printable, words } from '../../base/config/printable.js';
-import { type Row, rows } from '../../base/duck/session.js';
-import { day, instant, label, list, money, pageOfLot, percent, source, titled } from '../page/format.js';
+import { count, counted, NONE, numberOrNull, printable, words } from '../../base/config/printable.js';
+import { identifier, type Row, rows } from '../../base/duck/session.js';
+import { day, instant, label, money, pageOfLot, percent, source } from '../page/format.js';
 import { grid } from '../page/grid.js';
 import { type Html, html } from '../page/html.js';
+import { lotCards } from '../page/lot-card.js';
 import { factsOf, section } from '../page/section.js';
 import { readSql } from '../query/ask.js';
 import { doubtsOf } from '../query/doubts.js';
@@ -13,6 +14,7 @@ import { type Value, valuesOf } from '../query/valuation.js';
 import { amountsOf, carMap, readingsOf } from './car-charts.js';
 import { costsPart } from './costs-part.js';
 import { type Page, rowsLink } from './page-frame.js';
+import { picturesForm } from './pictures.js';
 import type { Shown } from './shown.js';
 import { alike, bidsOf, drivers, insideOf } from './value-parts.js';
 
@@ -27,9 +29,10 @@ export async function carPage(
   shown: Shown,
   config: Config,
   id: number,
-  pictures: boolean,
+  pictures: ReadonlySet<string>,
 ): Promise<Page | undefined> {
   const { connection } = shown;
+  const leave = await takeCar(shown, id);
   const about = askAbout(connection, id);
   const [vehicle] = await about('cli/vehicle');
   if (vehicle === undefined) return archivedCar(connection, id);
@@ -45,15 +48,79 @@ export async function carPage(
   const title = name || printable(vehicle.title) || `Car ${id}`;
   return {
     title,
-    place: '',
+    place: 'lots',
+    scripts: ['explore'],
     first: html`<h1>${title}</h1>
-${offers.map(offerLine)}
-${vehicleFacts(vehicle, seen)}
+${offers.length === 0 && standing(vehicle, lots, (await about('explore/last_sale'))[0])}
+${lotCards(offers, { pageOf: pageOfLot, pictures })}
+${offers.map(bidsPart)}
+${picturesForm(
+  lots.map((lot) => ({ ...lot, picture: true })),
+  pictures,
+  `/car/${id}`,
+)}
+${vehicleFacts(vehicle, seen, offers[0])}
 ${followForm(id, config, await namesOf(connection, id, lots))}
 ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
-    rest: restOf(shown, config, { id, pictures, offers }),
+    rest: restOf(shown, config, { id, pictures, offers, leave }),
   };
 }
+
+/** All that a page asks of every car. */
+const OF_CARS = [
+  ...['cli/vehicle', 'cli/vehicle_lots', 'cli/vehicle_seen', 'explore/lot_currencies', 'explore/vin'],
+  ...['explore/timeline', 'explore/estimates', 'explore/last_sale'],
+] as const;
+
+/**
+ * Reads the rows of a car once from each table that its page asks, into tables of the same names that only its connection has: the
+ * timeline alone reads the lots four times. Returns what drops them again, since other statements ask for other cars too.
+ */
+async function takeCar({ connection, catalog, lake }: Shown, id: number): Promise<() => Promise<unknown>> {
+  const { views } = lake.manifest;
+  const asked = [...OF_CARS.map(readSql), views.vehicle_timeline?.sql ?? ''].join('\n');
+  const named = new Set(asked.match(/(?<!explore\.)\b\w+/g));
+  const tables = catalog.filter(
+    ({ name, columns }) =>
+      named.has(name) &&
+      !Object.hasOwn(views, name) &&
+      columns.some((column) => column.name === 'vehicle_id'),
+  );
+  for (const { name, columns } of tables) {
+    const used = columns.filter((column) => named.has(column.name)).map((column) => identifier(column.name));
+    await connection.run(
+      `create temp table ${identifier(name)} as select ${used.join(', ')} from ${identifier(name)} where vehicle_id = ${id}`,
+    );
+  }
+  return () => connection.run(tables.map(({ name }) => `drop table temp.${identifier(name)}`).join('; '));
+}
+
+/** What became of a car that is not on offer. */
+function standing(vehicle: Row, lots: readonly Row[], sale: Row | undefined): Html {
+  const at = sale?.sale_date ? ` on ${day(sale.sale_date)}` : '';
+  const amount =
+    sale?.amount === null || sale?.doubt !== null
+      ? 'an amount that is not known'
+      : money(sale.amount, sale.currency);
+  const now =
+    sale !== undefined
+      ? `Sold for ${amount}${at} at ${source(sale.domain_name)}.`
+      : vehicle.archived_at
+        ? `Gone: the service delivers it no more since ${day(vehicle.archived_at)}, and no sale is known.`
+        : `Not on offer now: ${words(lots[0]?.status_name) || 'no lot'}.`;
+  return html`<p class="lead">${now}</p>`;
+}
+
+/** What of four such lots that are sold one, two and three go for at most. */
+const bidsPart = (offer: Row): Html | false => {
+  const [low_50, high_50, estimate] = [offer.low_50, offer.high_50, offer.estimate].map(numberOrNull);
+  const bids = bidsOf(
+    { low_50: low_50 ?? null, high_50: high_50 ?? null },
+    estimate ?? null,
+    String(offer.currency),
+  );
+  return offer.market === 'auction' && bids !== '' && html`<p class="bids"><b>What to bid:</b> ${bids}.</p>`;
+};
 
 /** What is wrong with a VIN that many cars have. */
 const SHARED: readonly unknown[] = ['length', 'characters', 'placeholder'];
@@ -110,41 +177,14 @@ ${section('timeline', 'Timeline', '', [timelinePart(timeline), rowsLink(`from ve
   };
 }
 
-/** Where and how a lot of the car is on offer, in a sentence. */
-function offerLine(lot: Row): Html {
-  const place = [lot.city_name === null ? '' : titled(lot.city_name), printable(lot.state_code)]
-    .filter((part) => part !== '')
-    .join(' ');
-  const when =
-    lot.sale_date === null
-      ? lot.market === 'asking'
-        ? ''
-        : 'no auction announced'
-      : `auction ${instant(lot.sale_date)}`;
-  const facts = [
-    place,
-    when,
-    lot.bid === null ? '' : `bid ${money(lot.bid, lot.currency)}`,
-    lot.buy_now === null
-      ? ''
-      : `${lot.market === 'asking' ? 'asks' : 'Buy Now'} ${money(lot.buy_now, lot.currency)}`,
-    `title ${words(lot.title_brand)}`,
-    `damage ${words(lot.damage_main_group)}`,
-    lot.damage_second_group === 'unknown' ? '' : `and ${words(lot.damage_second_group)}`,
-    lot.odometer_km === null ? '' : `${count(Math.round(Number(lot.odometer_km)))} km`,
-    lot.seller_name === null ? '' : `seller ${printable(lot.seller_name)}`,
-    lot.branch_name === null ? '' : `branch ${printable(lot.branch_name)}`,
-    printable(lot.stands_out),
-  ].filter((part) => part !== '');
-  return html`<p class="offer">On offer at ${atSource(lot, `${source(lot.domain_name)}, lot ${printable(lot.lot)}`)}: ${facts.join(' · ')}</p>`;
-}
-
-function vehicleFacts(vehicle: Row, seen: Row | undefined): Html {
+function vehicleFacts(vehicle: Row, seen: Row | undefined, offer: Row | undefined): Html {
   const names = ['body_type', 'color', 'engine', 'transmission', 'drive_wheel', 'fuel'] as const;
   return factsOf([
     ['VIN', printable(vehicle.vin)],
     ['Generation', printable(vehicle.generation_name)],
     ...names.map((name) => [capital(name), printable(vehicle[`${name}_name`])] as const),
+    ['Seller', printable(offer?.seller_name)],
+    ['Branch', printable(offer?.branch_name)],
     ['Last delivered', seen?.seen_at ? instant(seen.seen_at) : ''],
     ['Archived', vehicle.archived_at ? day(vehicle.archived_at) : ''],
   ]);
@@ -187,23 +227,26 @@ function atSource(lot: Row, text: string): Html {
 /** What a car's page shows after its head, of its lots on offer too. */
 interface Following {
   readonly id: number;
-  readonly pictures: boolean;
+  readonly pictures: ReadonlySet<string>;
   readonly offers: readonly Row[];
+  /** Ends the tables of the car alone. */
+  readonly leave: () => Promise<unknown>;
 }
 
 async function* restOf(
   shown: Shown,
   config: Config,
-  { id, pictures, offers }: Following,
+  { id, pictures, offers, leave }: Following,
 ): AsyncGenerator<Html> {
   const { connection } = shown;
   const about = askAbout(connection, id);
   const estimates = await about('explore/estimates');
+  const timeline = await about('explore/timeline');
+  await leave();
   const [value] = await valuesOf(connection, estimates.slice(0, 1));
   yield valuePart(id, value, estimates);
   const costs = await costsPart(shown, config, offers);
   if (costs !== undefined) yield costs;
-  const timeline = await about('explore/timeline');
   yield section(
     'prices',
     'Prices',
@@ -223,11 +266,10 @@ async function* restOf(
     timelinePart(timeline),
     rowsLink(`from vehicle_timeline where vehicle_id = ${id} order by place`),
   ]);
-  const inspections = await about('explore/inspections');
+  const [inspections, claims] = [await about('explore/inspections'), await about('explore/claims')];
   if (inspections.length > 0) yield inspectionPart(id, inspections, await about('explore/inspected'));
-  const claims = await about('explore/claims');
   if (claims.length > 0) yield claimsPart(id, claims);
-  yield picturesPart(id, await about('explore/images'), pictures);
+  if (pictures.size > 0) yield html`${picturesPart(await about('explore/images'), pictures)}`;
 }
 
 function valuePart(id: number, value: Value | undefined, [own, ...others]: readonly Row[]): Html {
@@ -396,20 +438,19 @@ function claimsPart(id: number, claims: readonly Row[]): Html {
   ]);
 }
 
-/** Pictures lie at the sources, so they are loaded only for readers who ask. */
-function picturesPart(id: number, images: readonly Row[], allowed: boolean): Html {
+/** The pictures of the lots of a car at the sources that the reader allowed. */
+function picturesPart(images: readonly Row[], allowed: ReadonlySet<string>): Html | string {
   const addresses = images
-    .flatMap(({ pictures }) => (Array.isArray(pictures) ? pictures.map(String) : []))
+    .flatMap(({ pictures, domain_name }) =>
+      Array.isArray(pictures) && allowed.has(String(domain_name)) ? pictures.map(String) : [],
+    )
     .filter((url) => /^https:\/\//.test(url));
-  if (addresses.length === 0)
-    return section('pictures', 'Pictures', 'The lake has no addresses of pictures.', html``);
-  const hosts = list([...new Set(addresses.map((url) => URL.parse(url)?.host ?? ''))]);
-  return section(
-    'pictures',
-    'Pictures',
-    '',
-    allowed
-      ? html`<div class="pictures">${addresses.map((url, i) => html`<a href="${url}" rel="noreferrer"><img src="${url}" alt="Picture ${i + 1}" loading="lazy" referrerpolicy="no-referrer"></a>`)}</div>`
-      : html`<p><a href="/car/${id}?pictures=1#pictures">Load ${counted(addresses.length, 'picture')}</a> from ${hosts}, which will see your address.</p>`,
-  );
+  return addresses.length === 0
+    ? ''
+    : section(
+        'pictures',
+        'Pictures',
+        counted(addresses.length, 'picture'),
+        html`<div class="pictures">${addresses.map((url, i) => html`<a href="${url}" rel="noreferrer"><img src="${url}" alt="Picture ${i + 1}" loading="lazy" referrerpolicy="no-referrer"></a>`)}</div>`,
+      );
 }

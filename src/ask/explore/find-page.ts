@@ -111,7 +111,9 @@ export function asMeant(search: Search, names: Names): Search {
       : (names.models.get(makeName.toLowerCase()) ?? []);
   const modelName = model === undefined ? undefined : (meantName(model, models) ?? model);
   const filters = {
-    ...Object.fromEntries(Object.entries(search.filters).map(([name, value]) => [name, asSpelled(name, value, names)])),
+    ...Object.fromEntries(
+      Object.entries(search.filters).map(([name, value]) => [name, asSpelled(name, value, names)]),
+    ),
     ...(makeName !== undefined && { make: makeName }),
     ...(modelName !== undefined && { model: modelName }),
     ...(currency !== undefined && AMOUNTS.some((name) => search.filters[name] !== undefined) && { currency }),

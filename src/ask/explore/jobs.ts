@@ -42,8 +42,7 @@ export async function* runJob(on: JobLake, job: Job): AsyncGenerator<string | Ui
   else if (job.kind === 'report') {
     const { home, answers, report } = await readPages(config, { links: LINKS, pictures: job.pictures });
     yield* [home, answers, report];
-  }
-  else if (job.kind === 'trial') await tryModel(on, job.files);
+  } else if (job.kind === 'trial') await tryModel(on, job.files);
   else if (job.kind === 'columns') yield JSON.stringify(await columnsOf(connection, job.sql));
   else {
     const query = await readQuery(connection, job.sql);

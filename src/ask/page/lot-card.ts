@@ -80,7 +80,8 @@ function warningsOf(row: Row): string[] {
 /** The car, place and auction of a lot, in a line of facts. */
 const factsOf = (row: Row): Html[] => {
   const second = row.damage_second_group;
-  const damage = [row.damage_main_group, ...(second === 'unknown' || second === 'none' ? [] : [second])];
+  const isOther = ![null, 'unknown', 'none', row.damage_main_group].includes(second as string | null);
+  const damage = [row.damage_main_group, ...(isOther ? [second] : [])];
   const texts = [
     row.odometer_km === null ? 'odometer unknown' : `${count(Math.round(Number(row.odometer_km)))} km`,
     row.damage_main_group === 'none' ? 'no damage' : `damage ${damage.map(words).join(' and ')}`,

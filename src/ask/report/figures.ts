@@ -5,8 +5,8 @@ import type { Drawing } from '../page/draw.js';
 import { AXES, dateOf, fill, unique } from '../page/format.js';
 import { type Html, html } from '../page/html.js';
 import { overTime } from '../page/line-charts.js';
-import { dotMap, placesOf } from '../page/map.js';
 import { type CardOptions, lotCards } from '../page/lot-card.js';
+import { dotMap, placesOf } from '../page/map.js';
 import { type Links, numbersTable } from '../page/numbers-table.js';
 import { againstEstimate } from '../page/point-chart.js';
 import { bars, ranges } from '../page/row-charts.js';
@@ -74,16 +74,18 @@ export const sectionsOf = (answers: Answers, context: Context): Section[] =>
 export const homeFigures = (answers: Answers, context: Context): Html[] =>
   spec.sections.flatMap(({ figures }) =>
     figures.flatMap((figure) => {
-      const rows = figure.home === 0 ? [] : rowsOf(answers, figure);
-      return rows.length === 0 ? [] : [figureOf(figure, rows.slice(0, figure.home), context).part ?? html``];
+      const { home } = figure;
+      if (home === undefined) return [];
+      const { title = figure.title, rows } = home;
+      const { part } = figureOf({ ...figure, title }, rowsOf(answers, figure).slice(0, rows), context);
+      return part === undefined ? [] : [part];
     }),
   );
 
 const rowsOf = (
   answers: Answers,
   { query, level }: { readonly query: string; readonly level?: string | undefined },
-): readonly Row[] =>
-  (answers.get(query) ?? []).filter((row) => level === undefined || row.level === level);
+): readonly Row[] => (answers.get(query) ?? []).filter((row) => level === undefined || row.level === level);
 
 /** A figure as a part of the page, or only the words that say why there is none. */
 interface Block {
@@ -94,8 +96,7 @@ interface Block {
 
 /** The figures of a section. With `each` they are repeated for each of its rows, folded but for the first. */
 function blocksOf({ title, figures, each }: SectionSpec, answers: Answers, context: Context): Block[] {
-  if (each === undefined)
-    return figures.map((figure) => figureOf(figure, rowsOf(answers, figure), context));
+  if (each === undefined) return figures.map((figure) => figureOf(figure, rowsOf(answers, figure), context));
   const found = rowsOf(answers, each);
   if (found.length === 0) return [{ title, words: each.none }];
   return found.map((row, i) => {

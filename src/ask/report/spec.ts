@@ -20,8 +20,8 @@ const figureSpec = z.strictObject({
   /** What is shown even without a chart. */
   stays: z.array(z.enum(['note', 'numbers'])).default([]),
   newest_first: z.boolean().default(false),
-  /** Rows of it that the first page of the explorer shows at most; it does not show it if 0. */
-  home: z.int().default(0),
+  /** Rows of it that the first page of the explorer shows at most, and its title there. */
+  home: z.strictObject({ rows: z.int(), title: z.string().optional() }).optional(),
   /** Whether the numbers are folded; behind a chart they always are. */
   folded: z.boolean().default(false),
 });
