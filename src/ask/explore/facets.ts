@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { count, numberOrNull } from '../../base/config/printable.js';
-import { type Row, rows } from '../../base/duck/session.js';
+import { count, counted } from '../../base/config/printable.js';
+import { rows } from '../../base/duck/session.js';
 import { money, source } from '../page/format.js';
 import { type Html, html } from '../page/html.js';
 import {
@@ -19,6 +19,9 @@ const FIRST = 6;
 
 /** Most values of a facet. */
 const MOST = 200;
+
+/** Counts that are kept. */
+const MOST_KEPT = 3000;
 
 /** A search without some of its filters, on its first page. */
 export const without = (search: Search, names: readonly FilterName[]): Search => ({
@@ -43,6 +46,7 @@ async function countsOf(
   search: Search,
   facets: readonly Facet[],
 ): Promise<ReadonlyMap<Facet, Counts>> {
+  if (counts.size > MOST_KEPT) counts.clear();
   const found = new Map<Facet, Counts>();
   const open = new Map<string, Facet[]>();
   for (const facet of facets) {
@@ -140,32 +144,41 @@ function endOf(from: number): number {
   return Number((next * power).toPrecision(3));
 }
 
-/** How the likely costs of the lots are spread, in one currency. Each bar is a search; a script lets the reader brush over several. */
-async function histogram(
-  connection: DuckDBConnection,
-  search: Search,
-  currency: string | undefined,
-): Promise<Html | undefined> {
-  if (currency === undefined) return undefined;
-  const bare = without(search, ['price', 'price_from', 'currency']);
-  const of = { ...bare, filters: { ...bare.filters, currency } };
+/** Numbers of lots by the lower end of the bar of their likely cost. */
+async function barsOf({ connection, counts }: Shown, where: string): Promise<Counts> {
+  const known = counts.get(`bars ${where}`);
+  if (known !== undefined) return known;
   const found = await rows(
     connection,
     `select ${BAR} as low, count(*) as lots
-     from (select pow(10, floor(log10(cost))) as p, cost / pow(10, floor(log10(cost))) as m from (select ${COST} as cost from explore.lots_on_offer where ${conditionOf(of)}) where cost > 0) as p
+     from (select pow(10, floor(log10(cost))) as p, cost / pow(10, floor(log10(cost))) as m from (select ${COST} as cost from explore.lots_on_offer where ${where}) where cost > 0) as p
      group by all order by low`,
   );
-  const most = Math.max(...found.map(({ lots }) => Number(lots)), 1);
-  if (found.length < 2) return undefined;
-  const bar = ({ low, lots }: Row): Html => {
-    const from = Number(Number(low).toPrecision(3));
-    const words = `${money(from, currency)} to ${money(endOf(from), currency)}: ${count(lots)} lots`;
-    const isIn =
-      from >= (numberOrNull(Number(search.filters.price_from ?? 0)) ?? 0) &&
-      endOf(from) <= Number(search.filters.price ?? Number.POSITIVE_INFINITY);
-    return html`<li><a href="/lots?${addressOf(of, { price_from: String(from), price: String(endOf(from)) })}" style="height:${((100 * Number(lots)) / most).toFixed(1)}%" class="${isIn ? '' : 'out'}" title="${words}" aria-label="${words}" data-from="${from}" data-to="${endOf(from)}" data-lots="${lots}"></a></li>`;
+  const bars = new Map(
+    found.map(({ low, lots }) => [String(Number(Number(low).toPrecision(3))), Number(lots)]),
+  );
+  counts.set(`bars ${where}`, bars);
+  return bars;
+}
+
+/** How the likely costs of the lots are spread, in one currency. Each bar is a search; a script lets the reader brush over several. */
+async function histogram(shown: Shown, search: Search): Promise<Html | undefined> {
+  const currency = search.filters.currency ?? shown.names.choices.currency[0];
+  if (currency === undefined) return undefined;
+  const bare = without(search, ['price', 'price_from', 'currency']);
+  const of = { ...bare, filters: { ...bare.filters, currency } };
+  const bars = await barsOf(shown, conditionOf(of));
+  const [least] = bars.keys();
+  if (bars.size < 2) return undefined;
+  const most = Math.max(...bars.values());
+  const [from, to] = [Number(search.filters.price_from ?? 0), Number(search.filters.price ?? Infinity)];
+  const line = ([low, lots]: readonly [string, number]): Html => {
+    const end = endOf(Number(low));
+    const words = `${money(Number(low), currency)} to ${money(end, currency)}: ${counted(lots, 'lot')}`;
+    const kind = Number(low) >= from && end <= to ? '' : 'out';
+    return html`<li><a href="/lots?${addressOf(of, { price_from: low, price: String(end) })}" style="height:${((100 * lots) / most).toFixed(1)}%" class="${kind}" title="${words}" aria-label="${words}" data-from="${low}" data-to="${end}" data-lots="${lots}"></a></li>`;
   };
-  return html`<section data-facet="price"><h3>Likely cost, ${currency}</h3><ol class="histogram">${found.map(bar)}</ol><p class="note"><span>${money(found[0]?.low, currency)}</span><span>${money(endOf(Number(found.at(-1)?.low)), currency)}</span></p></section>`;
+  return html`<section data-facet="price"><h3>Likely cost, ${currency}</h3><ol class="histogram">${[...bars].map(line)}</ol><p class="note"><span>${money(Number(least), currency)}</span><span>${money(endOf(Number([...bars.keys()].at(-1))), currency)}</span></p></section>`;
 }
 
 /** The facets of a search, and how its costs are spread. */
@@ -173,8 +186,7 @@ export async function facetsOf(shown: Shown, search: Search): Promise<readonly H
   // Models of all makes together would be a list of thousands.
   const facets = FACETS.filter(({ filter }) => filter !== 'model' || search.filters.make !== undefined);
   const counts = await countsOf(shown, search, facets);
-  const currency = search.filters.currency ?? shown.names.choices.currency[0];
-  const spread = await histogram(shown.connection, search, currency);
+  const spread = await histogram(shown, search);
   const parts = facets.map((facet) => part(facet, counts.get(facet) ?? new Map(), search));
   return [spread, ...parts].filter((each) => each !== undefined);
 }

@@ -1,6 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { literal, rows } from '../../base/duck/session.js';
+import { counted } from '../../base/config/printable.js';
+import { literal, rows, scalar } from '../../base/duck/session.js';
 import { failQuery, readQuery } from '../../core/model/read-only.js';
+import { type Html, html } from '../page/html.js';
+import { matchList } from '../page/watched-list.js';
 import { render } from '../query/render.js';
 import { readPages } from '../report/write-report.js';
 import { columnFacts } from './column-facts.js';
@@ -24,6 +27,8 @@ export type Job =
   | { readonly kind: 'columns'; readonly sql: string }
   /** Nothing, if a night would compute the model. */
   | { readonly kind: 'trial'; readonly files: ModelFiles }
+  /** How many rows a query has, and the first of them as cards of lots. */
+  | { readonly kind: 'matches'; readonly sql: string; readonly pictures: ReadonlySet<string> }
   /** The parts of the first page, the sections of the page of answers, and the report, as HTML. */
   | { readonly kind: 'report'; readonly pictures: ReadonlySet<string> };
 
@@ -42,13 +47,29 @@ export async function* runJob(on: JobLake, job: Job): AsyncGenerator<string | Ui
   else if (job.kind === 'report') {
     const { home, answers, report } = await readPages(config, { links: LINKS, pictures: job.pictures });
     yield* [home, answers, report];
-  } else if (job.kind === 'trial') await tryModel(on, job.files);
+  } else if (job.kind === 'matches') yield String(await matchesOf(connection, job));
+  else if (job.kind === 'trial') await tryModel(on, job.files);
   else if (job.kind === 'columns') yield JSON.stringify(await columnsOf(connection, job.sql));
   else {
     const query = await readQuery(connection, job.sql);
     const view = { rows: 0, width: undefined };
     yield* render(connection, query, job.format, { temp: lake.temp, view });
   }
+}
+
+/** Matches of a search that are shown at once. */
+const MATCHES = 5;
+
+async function matchesOf(
+  connection: DuckDBConnection,
+  { sql, pictures }: { readonly sql: string; readonly pictures: ReadonlySet<string> },
+): Promise<Html> {
+  const { select } = await readQuery(connection, sql);
+  const query = `from query(${literal(select)})`;
+  const matches = await scalar(connection, `select count(*) ${query}`).catch(failQuery);
+  const found = await rows(connection, `${query} limit ${MATCHES}`).catch(failQuery);
+  const more = matches > found.length ? `, the first ${found.length}` : '';
+  return html`<h3>${counted(matches, 'match', 'matches')} now${more}</h3>${matchList(found, { pageOf: LINKS.car, pictures })}`;
 }
 
 async function columnsOf(connection: DuckDBConnection, sql: string): Promise<QueryColumns> {

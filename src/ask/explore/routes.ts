@@ -18,7 +18,7 @@ import { searchIn } from './lot-filters.js';
 import { type Page, piecesOf, problem, textOf } from './page-frame.js';
 import { allowedPictures, allowPictures } from './pictures.js';
 import { runsPage } from './runs-page.js';
-import { type Folders, saveSearch, searchesPage, slugOf, watchQuery } from './searches-page.js';
+import { changeSearch, type Folders, saveSearch, searchesPage, slugOf, watchQuery } from './searches-page.js';
 import type { Follower, Served } from './shown.js';
 import { NAME, savedQuery, sqlPage } from './sql-page.js';
 import { type Ending, type Endings, send, textsOf } from './stream.js';
@@ -220,7 +220,12 @@ export function appOf(
   );
   app.get('/runs', (c) => page(c, (shown) => runsPage(shown, config, c.req.query('run'))));
   app.get('/searches', (c) =>
-    page(c, (shown) => searchesPage(shown, config, folders, searchIn(c.req.query())), { isSlow: true }),
+    page(
+      c,
+      (shown) =>
+        searchesPage(shown, config, folders, { search: searchIn(c.req.query()), pictures: pictured(c) }),
+      { isSlow: true },
+    ),
   );
   for (const format of ['csv', 'parquet'] as const) {
     app.get(`/lots.${format}`, (c) =>
@@ -258,6 +263,11 @@ export function appOf(
       else await saveSearch(shown, saving, searchIn(Object.fromEntries(new URLSearchParams(search))));
       return c.redirect('/searches', 303);
     });
+  });
+  app.post('/searches/:name', async (c) => {
+    const { to = '', remove } = await fields(c);
+    changeSearch(needed(folders.models), c.req.param('name'), remove === undefined ? slugOf(to) : undefined);
+    return c.redirect('/searches', 303);
   });
   app.post('/car/:id{[0-9]{1,15}}/follow', async (c) => {
     const { stop } = await fields(c);

@@ -3,23 +3,24 @@ import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
-import { makeFolder, ownNamed, remove, writeNew } from '../../base/config/owned.js';
+import { makeFolder, move, ownNamed, remove, writeNew } from '../../base/config/owned.js';
 import { count } from '../../base/config/printable.js';
-import { readModels } from '../../core/model/model-files.js';
+import { identifier } from '../../base/duck/session.js';
+import { type Model, readModels } from '../../core/model/model-files.js';
 import { modellingOf, readOwn } from '../../core/model/own-models.js';
 import { followedList } from '../page/followed-list.js';
 import { type Html, html } from '../page/html.js';
 import { section } from '../page/section.js';
 import { watchedList } from '../page/watched-list.js';
 import { readFollowed } from '../query/followed.js';
-import { readWatched, type Watched } from '../query/watched.js';
+import { readWatched } from '../query/watched.js';
 import { asMeant } from './find-page.js';
 import type { QueryColumns } from './jobs.js';
 import { addressOf, conditionOf, type Search, wordsOf } from './lot-filters.js';
 import { LINKS, type Page } from './page-frame.js';
-import type { Served, Shown } from './shown.js';
+import type { Served } from './shown.js';
 import { NAME } from './sql-page.js';
-import { textsOf } from './stream.js';
+import { partsOf, textsOf } from './stream.js';
 
 /** Folders beside the configuration that the reader's own files are saved in; undefined without a configuration. */
 export interface Folders {
@@ -27,37 +28,94 @@ export interface Folders {
   readonly queries: string | undefined;
 }
 
-/** The watched searches with what is new, and a form that saves the search of the address. */
-export async function searchesPage(
-  { names }: Shown,
+/** The watched searches with what is new and what matches now, and a form that saves the search of the address. */
+export function searchesPage(
+  shown: Served,
   config: Config,
   folders: Folders,
-  search: Search,
-): Promise<Page> {
-  const watched = await readWatched(config);
-  const cars = await readFollowed(config);
-  const meant = asMeant(search, names);
+  { search, pictures }: { readonly search: Search; readonly pictures: ReadonlySet<string> },
+): Page {
+  const meant = asMeant(search, shown.names);
   const hasSearch = Object.keys(meant.filters).length > 0;
-  const waiting = savedIn(folders.models).filter((name) => !watched.some((each) => each.name === name));
   return {
     title: 'Searches',
     place: 'searches',
+    scripts: ['explore'],
     first: html`<h1>Watched searches</h1>
 <p>Each night tells what a search finds that it did not find the night before, and what left: here, in the report, in your channels, and by <code>lotlake watch</code>. A button on the page of a car follows it.</p>
-${hasSearch && saveForm(meant, folders)}
-${watched.map(part)}
-${waiting.length > 0 && section('waiting', 'From the next night on', '', html`<ul>${waiting.map((name) => html`<li>${name}</li>`)}</ul>`)}
-${
-  cars.length > 0 &&
-  section(
-    'cars',
-    'Cars that you follow',
-    'What happened to them since the night before.',
-    followedList(cars, (id) => `/car/${id}`),
-  )
-}
-${watched.length + waiting.length === 0 && html`<p class="words">No search is watched yet. Find lots, then choose “Watch this search”.</p>`}`,
+${hasSearch && saveForm(meant, folders)}`,
+    rest: searchesOf(shown, config, folders, pictures),
   };
+}
+
+/** Followed cars, then the searches: those that were saved since the last night, and those of the snapshot. */
+async function* searchesOf(
+  shown: Served,
+  config: Config,
+  { models }: Folders,
+  pictures: ReadonlySet<string>,
+): AsyncGenerator<Html> {
+  const cars = await readFollowed(config);
+  if (cars.length > 0)
+    yield section(
+      'cars',
+      'Cars that you follow',
+      'What happened to them since the night before.',
+      followedList(cars, (id) => `/car/${id}`),
+    );
+  const watched = await readWatched(config);
+  const saved = savedIn(models);
+  const waiting = saved.filter(({ name }) => !watched.some((each) => each.name === name));
+  if (watched.length + waiting.length === 0)
+    yield html`<p class="words">No search is watched yet. <a href="/lots">Find lots</a>, then choose “Watch this search”.</p>`;
+  const matches = (sql: string): AsyncGenerator<Html> =>
+    partsOf(shown.run({ kind: 'matches', sql, pictures }));
+  for (const { name, description, sql } of waiting) {
+    yield section(`w-${name}`, name, description, html`<p class="note">The next night computes it.</p>`);
+    yield* matches(sql);
+    yield changeForm(name);
+  }
+  for (const each of watched) {
+    const { name, description } = each;
+    const isSaved = saved.some((model) => model.name === name);
+    yield section(`w-${name}`, name, description, [
+      html`${!isSaved && html`<p class="note">It is no longer among your models: the next night leaves it out.</p>`}`,
+      watchedList(each, { pageOf: LINKS.car, pictures }),
+    ]);
+    if (each.matches !== null) {
+      yield* matches(`from ${identifier(name)}`);
+      yield html`<p class="rows"><a href="/marts/${name}.html">All ${count(each.matches)} matches</a></p>`;
+    }
+    if (isSaved) yield changeForm(name);
+  }
+}
+
+/** Renames a search, or removes it. */
+const changeForm = (name: string): Html =>
+  html`<details><summary>Rename or remove</summary><form method="post" action="/searches/${name}" class="tools"><label>Name <input name="to" value="${name}" maxlength="60" required></label> <button>Rename</button> <button name="remove" value="1">Remove</button> <span class="note">Under a new name it begins anew: the next night compares nothing.</span></form></details>`;
+
+/** Renames a watched model of the folder, or removes it if there is no new name. Throws QUERY_PLACE. */
+export function changeSearch(folder: string, name: string, to: string | undefined): void {
+  if (!savedIn(folder).some((each) => each.name === name))
+    throw new LotlakeError('QUERY_PLACE', `no search ${name} is saved in ${folder}`, { outcome: 'usage' });
+  if (to !== undefined)
+    assertFree(to, [`${to}.sql`, `${to}.yml`].map((file) => join(folder, file)).some(existsSync));
+  // A model is there while its SQL is.
+  for (const kind of to === undefined ? ['sql', 'yml'] : ['yml', 'sql']) {
+    const path = ownNamed(join(folder, `${name}.${kind}`));
+    if (to === undefined) remove(path);
+    else move(path, ownNamed(join(folder, `${to}.${kind}`)));
+  }
+}
+
+/** Throws QUERY_PLACE for a name that cannot be one of a search, or that a model has. */
+function assertFree(name: string, isTaken: boolean): void {
+  if (!NAME.test(name) || isTaken)
+    throw new LotlakeError(
+      'QUERY_PLACE',
+      isTaken ? `there is a model ${name} already` : `${name} cannot be the name of a search`,
+      { outcome: 'usage', hint: 'give a name of its own, of the letters a to z, digits and _' },
+    );
 }
 
 function saveForm(search: Search, { models }: Folders): Html {
@@ -75,21 +133,11 @@ export const slugOf = (words: string): string =>
     .replaceAll(/^[_0-9]+|_+$/g, '')
     .slice(0, 60);
 
-const part = (watched: Watched): Html =>
-  section(
-    `w-${watched.name}`,
-    watched.name,
-    watched.description,
-    html`${watchedList(watched, { pageOf: LINKS.car })}${watched.matches !== null && html`<p class="rows"><a href="/marts/${watched.name}.html">All ${count(watched.matches)} matches</a></p>`}`,
-  );
-
 /** The watched models of the folder, which the next night computes. What cannot be read is an alarm of that night. */
-const savedIn = (folder: string | undefined): string[] =>
+const savedIn = (folder: string | undefined): readonly Model[] =>
   folder === undefined || !existsSync(folder)
     ? []
-    : readOwn({ models: folder, examples: undefined }).models.flatMap(({ name, watch }) =>
-        watch ? [name] : [],
-      );
+    : readOwn({ models: folder, examples: undefined }).models.filter(({ watch }) => watch);
 
 /** The columns of a model with their descriptions. */
 type Columns = readonly (readonly [
@@ -158,12 +206,7 @@ async function saveModel(
     [sqlFile, ymlFile].some(existsSync) ||
     config.examples?.includes(name) === true ||
     modellingOf(shown.lake.manifest).models.some((model) => model.isOwn && model.name === name);
-  if (!NAME.test(name) || taken)
-    throw new LotlakeError(
-      'QUERY_PLACE',
-      taken ? `there is a model ${name} already` : `${name} cannot be the name of a search`,
-      { outcome: 'usage', hint: 'give a name of its own, of the letters a to z, digits and _' },
-    );
+  assertFree(name, taken);
   const about = {
     description,
     watch: true,

@@ -165,11 +165,16 @@ async function withEnds(
 ): Promise<readonly Row[]> {
   const ids = left.flatMap(({ lot_id }) => (typeof lot_id === 'number' ? [lot_id] : []));
   const { lots } = manifest.tables;
-  if (ids.length === 0 || lots === undefined) return left;
+  const { sales } = manifest.marts;
+  if (ids.length === 0 || lots === undefined || sales === undefined) return left;
   const found = await rows(
     connection,
-    `select lot_id, case when status_id = 6 then 'sold' when archived then 'no longer listed' else replace(status_name, '_', ' ') end as became
-     from ${filesRelation(folder, lots.files, lots.partitioned)} where lot_id in (${ids.join(', ')})`,
+    `with prices as (
+       select lot_id, max_by(format('{:,}', cast(round(price) as bigint)) || coalesce(' ' || currency, ''), attempt) as price
+       from ${filesRelation(folder, sales.files, sales.partitioned)} where outcome = 'sold' and price is not null and lot_id in (${ids.join(', ')}) group by lot_id
+     )
+     select lot_id, case when status_id = 6 or price is not null then 'sold' || coalesce(' for ' || price, '') when archived then 'no longer listed' else replace(status_name, '_', ' ') end as became
+     from ${filesRelation(folder, lots.files, lots.partitioned)} left join prices using (lot_id) where lot_id in (${ids.join(', ')})`,
   );
   const became = new Map(found.map((row) => [row.lot_id, row.became]));
   return left.map((row) => ({ ...row, became: became.get(row.lot_id) ?? 'gone' }));
