@@ -2,7 +2,8 @@
 with found as (
     select vehicle_id, 'VIN ' || vin as named from vin_facts where vin = $vin or (length($vin) between 6 and 16 and suffix(vin, $vin))
     union
-    select vehicle_id, 'lot ' || trim(lot) || ' of ' || domain_name from lots where trim(lot) = $id and vehicle_id is not null
+    select vehicle_id, 'lot ' || trim(lot) || ' of ' || domain_name from lots
+    where (trim(lot) = $id or external_id in ($id || '~US', $id || '~CA')) and vehicle_id is not null
     union
     -- cars of which the service delivers only archived lots
     select vehicle_id, 'VIN ' || upper(trim(vin)) from archived_lots

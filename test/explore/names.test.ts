@@ -64,6 +64,12 @@ it.each([
   ['camry 2016-2018', 'make=Toyota&model=Camry&year_from=2016&year_to=2018'],
   ['camry 2018 to 2016', 'make=Toyota&model=Camry&year_from=2016&year_to=2018'],
   ['camry 2014 2016 2018', undefined],
+  ['camry under 8k', 'make=Toyota&model=Camry&price=8000'],
+  ['camry $8,000 80k km', 'make=Toyota&model=Camry&price=8000&km=80000'],
+  ['toyota over $5k under $8k', 'make=Toyota&price_from=5000&price=8000'],
+  ['civic 50000 miles 2019', 'make=Honda&model=Civic&km=80467&year_from=2019&year_to=2019'],
+  ['civic 8.000', undefined],
+  ['8k', 'price=8000'],
 ])('%s asks for %s, and the page can say so', (text, expected) => {
   const found = searchOf(text, names);
   const query = new URLSearchParams(found);

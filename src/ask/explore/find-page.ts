@@ -17,6 +17,7 @@ import {
   wordsOf,
 } from './lot-filters.js';
 import { meantChoice, meantName, type Names, plain } from './names.js';
+import { numberIn } from './number-in.js';
 import { LINKS, type Page } from './page-frame.js';
 import { picturesForm } from './pictures.js';
 import type { Shown } from './shown.js';
@@ -236,19 +237,45 @@ export async function placeOf(
       place: '',
       first: html`<h1>Models like ${text}</h1><ul>${models.map(({ make, model }) => html`<li><a href="/lots?${new URLSearchParams({ make, model })}">${make} ${model}</a></li>`)}</ul>`,
     };
-  return {
-    title: `Nothing like ${text}`,
-    place: '',
-    first: html`<h1>Nothing found</h1><p class="words">No car has a VIN or lot number like ${text}, and not every word is a make, model, year, state, damage or title of a lot on offer. Give all 17 letters of a VIN, its last six, a lot number, or a make with a model and years; of a state, damage or title one.</p>`,
-  };
+  if (/^https?:\/\//i.test(text))
+    return nothing(
+      text,
+      `${text} is no address of a lot that the lake has. Paste that of a lot of copart.com, iaai.com or encar.com.`,
+    );
+  return nothing(
+    text,
+    `No car has a VIN or lot number like ${text}, and ${unread(text, names)}. Give all 17 letters of a VIN, its last six, a lot number or its address, or a make with a model, years, an amount such as $8k, and one state, damage or title.`,
+  );
 }
 
-/** Cars by VIN, its end, or lot number; if none has it, those with one or two other letters. */
+const nothing = (text: string, words: string): Page => ({
+  title: `Nothing like ${text}`,
+  place: '',
+  first: html`<h1>Nothing found</h1><p class="words">${words}</p>`,
+});
+
+/** The word of a text that names nothing of a lot on offer. */
+function unread(text: string, names: Names): string {
+  const { rest } = amountsIn(text);
+  const word = rest.find((each) => !YEAR.test(each) && searchOf(each, names) === undefined);
+  return word === undefined
+    ? 'the words do not belong together'
+    : `“${word}” is no make, model, year, state, damage or title of a lot on offer`;
+}
+
+/** The number in the address of a lot at its source: a lot number, or at iaai.com the number before the country. */
+const ADDRESS =
+  /(?:copart|iaai|encar)\.com\/\S*?(?:lot\/|VehicleDetails?\/|detail\/|carid=|itemid=)(\d{5,12})/i;
+
+/** Cars by VIN, its end, lot number, or the address of a lot; if none has it, those with one or two other letters. */
 async function carsOf(connection: DuckDBConnection, text: string) {
-  const id = text
-    .replace(/^(lot|vin|#)\s*#?\s*/i, '')
-    .toUpperCase()
-    .replaceAll(/[\s-]/g, '');
+  const [, at] = ADDRESS.exec(text) ?? [];
+  const id =
+    at ??
+    text
+      .replace(/^(lot|vin|stock|#)\s*(number|no\.?|#)?:?\s*/i, '')
+      .toUpperCase()
+      .replaceAll(/[\s-]/g, '');
   if (!/^[A-Z0-9]{5,17}$/.test(id) || !/\d{3}/.test(id)) return { cars: [], areExact: true };
   // A VIN has none of these letters, so they are digits that were misread.
   const asked = { id, vin: id.replaceAll(/[OQ]/g, '0').replaceAll('I', '1') };
@@ -291,9 +318,38 @@ function namedIn(words: readonly string[], { states, choices, synonyms }: Names)
 
 const YEAR = /^((?:19|20)\d\d)(?:[-–]((?:19|20)\d\d))?$/;
 
-/** A make, model, years, state, damage and title in a text, in any order; undefined if a word is like none, or one too many. */
+/** What an amount may look like, and what may stand before and after it. */
+const AMOUNT =
+  /(?:\b(under|below|max|at most|up to|over|above|from)\s+|<\s*)?(?<![\w-])(\$?\d[\d,]*(?:\.\d+)?k?)(?:\s*(km|mi|miles|usd|dollars?)\b)?/gi;
+
+/** Kilometres of a mile. */
+const MILE = 1.609_344;
+
+/** Amounts of money and distances in a text as filters, and its other words. A bare number is none, but for one with k or $. */
+function amountsIn(text: string): {
+  readonly filters: Record<string, string>;
+  readonly rest: readonly string[];
+} {
+  const filters: Record<string, string> = {};
+  const rest = text.replaceAll(
+    AMOUNT,
+    (whole, before: string | undefined, amount: string, unit: string | undefined) => {
+      const value = Number(numberIn(amount));
+      const isMoney =
+        /[$k]/i.test(amount) || amount.includes(',') || (before !== undefined && !YEAR.test(amount));
+      const isDistance = /^(km|mi)/i.test(unit ?? '');
+      if (Number.isNaN(value) || (!isMoney && unit === undefined)) return whole;
+      if (isDistance) filters.km = String(Math.round(/^mi/i.test(unit ?? '') ? value * MILE : value));
+      else filters[/^(over|above|from)$/i.test(before ?? '') ? 'price_from' : 'price'] = String(value);
+      return ' ';
+    },
+  );
+  return { filters, rest: rest.split(/\s+/).filter((word) => word !== '') };
+}
+
+/** A make, model, years, amounts, state, damage and title in a text, in any order; undefined if a word is like none, or one too many. */
 export function searchOf(text: string, names: Names): string | undefined {
-  const words = text.split(/\s+/).filter((word) => word !== '');
+  const { filters, rest: words } = amountsIn(text);
   const years = words.flatMap(
     (word) =>
       YEAR.exec(word)
@@ -304,13 +360,13 @@ export function searchOf(text: string, names: Names): string | undefined {
     words.filter((word) => !YEAR.test(word) && !(years.length === 2 && word.toLowerCase() === 'to')),
     names,
   );
-  if (named === undefined || words.length === 0 || years.length > 2) return undefined;
+  if (named === undefined || text.trim() === '' || years.length > 2) return undefined;
   const { found, rest } = named;
   // The make stands before the model, or after it.
   const car =
     rest.length === 0 ? {} : (makeIn(rest, names) ?? makeIn([...rest.slice(1), ...rest.slice(0, 1)], names));
   if (car === undefined) return undefined;
-  const query = new URLSearchParams({ ...car, ...Object.fromEntries(found), q: text });
+  const query = new URLSearchParams({ ...car, ...filters, ...Object.fromEntries(found), q: text });
   const [from, to = from] = years.sort();
   if (from !== undefined && to !== undefined) {
     query.set('year_from', from);
