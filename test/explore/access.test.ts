@@ -229,9 +229,9 @@ it('answers a hundred malformed requests, and the next good one', async () => {
       'NaN',
     ][i % 10];
     const places = [
-      '/?page=',
-      '/?year_from=',
-      '/?make=',
+      '/lots?page=',
+      '/lots?year_from=',
+      '/lots?make=',
       '/find?q=',
       '/car/',
       '/tables/',

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 const PAGES = (): Readonly<Record<string, string>> => ({
-  find: '/?make=Toyota&stands=1',
+  find: '/lots?make=Toyota&stands=1',
   car: `/car/${car}`,
   compare: '/compare?kind=make&of=Toyota&of=Honda&of=Ford',
   tables: '/tables',
@@ -153,7 +153,7 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
   });
 
   it('saves a search, a query, and a query that is watched', async () => {
-    await visit('/?make=Toyota', async (page) => {
+    await visit('/lots?make=Toyota', async (page) => {
       await page.getByRole('link', { name: 'Watch this search' }).click();
       await page.getByLabel('Name').fill('Toyotas of mine');
       await page.getByRole('button', { name: 'Watch it' }).click();

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportPages } from '../../src/ask/explore/static.js';
 import { type OpenLake, openSnapshot } from '../../src/ask/query/open-lake.js';
 import { rows } from '../../src/base/duck/session.js';
+import { cardsOf } from '../page/cards.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
 import type { Element } from '../report/lake.js';
 import { type Opened, openExplore } from './server.js';
@@ -153,48 +154,57 @@ describe('lists', () => {
         from offered)
       select * from judged where ${where} order by ${order}, lot_id`);
       const found = [];
-      const first = await pageOf(`/?${query}`);
+      const first = await pageOf(`/lots?${query}`);
       const total = Number(
         /^([\d,]+) lots?/.exec(textOf(first.querySelector('[role=status]')))?.[1]?.replaceAll(',', '') ?? 0,
       );
       expect(total).toBe(expected.length);
       expect(expected.length).toBeGreaterThan(3);
-      for (let page = 1; page <= 3 && (page - 1) * 50 < expected.length; page++)
-        found.push(...tableOf((await pageOf(`/?${query}&page=${page}`)).querySelector('.lots')));
-      const told = found.map((row) =>
-        [
-          'Estimate',
-          '80% between',
-          'Bid so far',
-          'Buy Now',
-          'Sells',
-          'Odometer, km',
-          'Damage',
-          'Title',
-          'Status',
-        ].map((head) => plain(row[head] ?? '').replace(/^~/, '')),
-      );
+      for (let page = 1; page <= 3 && (page - 1) * 30 < expected.length; page++)
+        found.push(...cardsOf(await pageOf(`/lots?${query}&page=${page}`)));
+      const told = found.map(({ page, name, facts, amounts, words }) => [
+        page,
+        name,
+        facts[0],
+        ...['estimate', 'bid', 'buy', 'odds'].flatMap((kind) => [
+          amounts[kind]?.value ?? null,
+          amounts[kind]?.text ?? null,
+        ]),
+        words,
+        facts.includes('title unknown') || facts.some((fact) => fact.startsWith('title ')),
+      ]);
+      const amountOf = (value: unknown, text: string): unknown[] =>
+        value === null ? [null, null] : [value, text];
       const should = expected
-        .slice(0, 150)
+        .slice(0, 90)
         .map((lot) => [
-          money(lot.est, lot.cur),
-          lot.low === null ? '–' : `${money(lot.low, lot.cur)} and ${money(lot.high, lot.cur)}`,
-          ...[Number(lot.bid) === 0 ? null : lot.bid, lot.asked].map((amount) => money(amount, lot.cur)),
-          share(lot.chance).replace('100%', '>99%').replace(/^0%$/, '<1%'),
-          whole(lot.reading),
-          ...[lot.damage, lot.brand, lot.status_name].map((key) => known(key).replaceAll('_', ' ')),
+          `/car/${lot.vehicle_id}`,
+          [lot.year, lot.make, lot.model].filter((part) => part !== null).join(' '),
+          lot.reading === null ? 'odometer unknown' : `${whole(lot.reading)} km`,
+          ...amountOf(lot.est, money(lot.est, lot.cur)),
+          ...(Number(lot.bid) === 0 ? [null, null] : [lot.bid, money(lot.bid, lot.cur)]),
+          ...amountOf(lot.asked, money(lot.asked, lot.cur)),
+          ...amountOf(lot.chance, share(lot.chance).replace('100%', '>99%').replace(/^0%$/, '<1%')),
+          lot.low === null
+            ? ''
+            : `8 of 10 like it ${lot.market === 'asking' ? 'ask' : 'went for'} ${money(lot.low, lot.cur)} to ${money(lot.high, lot.cur)}`,
+          true,
         ]);
       expect(told).toEqual(should);
-      const marks = found.map((row) => [
-        row.Estimate?.startsWith('~') ?? false,
-        row['What stands out'] !== '–',
+      const marks = found.map(({ badges, warnings }) => [
+        badges.some((text) => / of such prices$/.test(text)),
+        warnings.includes('odometer rolled back'),
+        warnings.includes('currency unknown'),
+        warnings.some((text) => /too few prices|often far off|no price of a like car/.test(text)),
       ]);
       expect(marks).toEqual(
         expected
-          .slice(0, 150)
-          .map(({ est, interval_reason, is_unreliable, set_back, stands }) => [
-            est !== null && (interval_reason !== null || is_unreliable === true || set_back === true),
+          .slice(0, 90)
+          .map(({ est, interval_reason, is_unreliable, set_back, stands, cur }) => [
             stands,
+            set_back,
+            cur === null,
+            est !== null && set_back !== true && (interval_reason !== null || is_unreliable === true),
           ]),
       );
     },

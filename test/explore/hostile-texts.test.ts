@@ -41,7 +41,7 @@ it('texts of the feed with markup are text on every page', async () => {
           '/sql?q=from+vehicles',
           '/tables/lots.html?facts=1',
           '/marts/lots_on_offer.html?by=seller_name',
-          `/?${new URLSearchParams({ make: markup, seller: markup })}`,
+          `/lots?${new URLSearchParams({ make: markup, seller: markup })}`,
           `/compare?${new URLSearchParams({ kind: 'make', of: markup })}`,
           `/searches?${new URLSearchParams({ make: markup })}`,
         ].map(spoilt.text),

@@ -1,6 +1,8 @@
+import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readLake } from '../../src/ask/query/open-lake.js';
 import { rows } from '../../src/base/duck/session.js';
+import { cardsOf } from '../page/cards.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
 import { night } from '../report/lake.js';
 import { type Opened, openExplore } from './server.js';
@@ -56,7 +58,7 @@ describe('lists', () => {
     ],
   ])('count what %s finds', async (query, where) => {
     const [row] = await lake(`select count(*) as lots ${OFFERS} and (${where})`);
-    expect(tally(await explore.text(`/?${query}`))).toBe(row?.lots);
+    expect(tally(await explore.text(`/lots?${query}`))).toBe(row?.lots);
   });
 
   it('turn their pages without a gap, in the order that is asked', async () => {
@@ -64,13 +66,11 @@ describe('lists', () => {
       `select l.vehicle_id ${OFFERS} and m.manufacturer_name = 'Toyota' order by if(e.is_currency_known, e.estimate, null) desc nulls last, lot_id`,
     );
     const found: string[] = [];
-    for (let page = 1; page <= Math.ceil(expected.length / 50); page++) {
-      const text = await explore.text(`/?make=Toyota&sort=estimate&page=${page}`);
-      found.push(
-        ...[...text.matchAll(/<th scope="row"[^>]*><a href="\/car\/(\d+)"/g)].map(([, id = '']) => id),
-      );
+    for (let page = 1; page <= Math.ceil(expected.length / 30); page++) {
+      const text = await explore.text(`/lots?make=Toyota&sort=estimate&page=${page}`);
+      found.push(...cardsOf(parseHTML(text).document).map((card) => String(card.page)));
     }
-    expect(found).toEqual(expected.map(({ vehicle_id }) => String(vehicle_id)));
+    expect(found).toEqual(expected.map(({ vehicle_id }) => `/car/${vehicle_id}`));
   });
 
   it('come as CSV and Parquet with the same rows', async () => {
@@ -82,16 +82,16 @@ describe('lists', () => {
   });
 
   it('say which field is not a number, and leave it out', async () => {
-    const page = await explore.text('/?make=Toyota&year_from=many');
+    const page = await explore.text('/lots?make=Toyota&year_from=many');
     expect(page).toContain('Year from is not a number');
-    expect(tally(page)).toBe(tally(await explore.text('/?make=Toyota')));
+    expect(tally(page)).toBe(tally(await explore.text('/lots?make=Toyota')));
   });
 
   it('say what no lot on offer has, and show the last page for any later one', async () => {
-    const text = await explore.text('/?state=Texas&year_from=2022&year_to=2020');
+    const text = await explore.text('/lots?state=Texas&year_from=2022&year_to=2020');
     expect(text).toContain('No lot on offer has the state Texas.');
     expect(text).toContain('Year from is above Year to');
-    const last = await explore.text('/?page=500');
+    const last = await explore.text('/lots?page=500');
     expect(last).toMatch(/Page (\d+) of \1</);
     expect(last).toContain('href="/car/');
   });
@@ -100,7 +100,77 @@ describe('lists', () => {
     const [row] = await lake(
       `select count(*) as lots ${OFFERS} and l.lot_id in (select lot_id from lot_groups where damage_main_group = 'unknown')`,
     );
-    expect(tally(await explore.text('/?damage=unknown'))).toBe(row?.lots);
+    expect(tally(await explore.text('/lots?damage=unknown'))).toBe(row?.lots);
+  });
+});
+
+describe('the counts beside a list', () => {
+  it.each([
+    [''],
+    ['make=Toyota&year_from=2015&damage=front'],
+    ['price_from=2000&price=7000&title=salvage'],
+    ['source=encar_com&km=100000'],
+    ['offered=1'],
+  ])('are those of the lists that they lead to, of %s', async (query) => {
+    const { document } = parseHTML(await explore.text(`/lots?${query}`));
+    const counted = [...document.querySelectorAll('.facets li:has(data)')].map((each) => [
+      each.querySelector('a')?.getAttribute('href') ?? '',
+      Number(each.querySelector('data')?.getAttribute('value')),
+    ]) as [string, number][];
+    const bars = [...document.querySelectorAll('.histogram a')].map((each) => [
+      each.getAttribute('href') ?? '',
+      Number(each.getAttribute('data-lots')),
+    ]) as [string, number][];
+    expect(counted.length).toBeGreaterThan(20);
+    expect(bars.length).toBeGreaterThan(3);
+    // All of a search of three filters, and every fifth of the others.
+    const step = query.includes('make=Toyota') ? 1 : 5;
+    for (const [i, [to, lots]] of [...counted, ...bars].entries())
+      if (i % step === 0) expect(tally(await explore.text(to)), to).toBe(lots);
+  });
+
+  it('add up to the lots of the list where each lot has one value', async () => {
+    const { document } = parseHTML(await explore.text('/lots?make=Toyota'));
+    const lots = tally(String(document));
+    for (const facet of ['title', 'source', 'status']) {
+      const counts = [...document.querySelectorAll(`[data-facet=${facet}] data`)];
+      expect(
+        counts.reduce((sum, each) => sum + Number(each.getAttribute('value')), 0),
+        facet,
+      ).toBe(lots);
+    }
+  });
+});
+
+describe('pictures', () => {
+  it('are loaded from a source once the reader allows it, and no longer if not', async () => {
+    const path = '/lots?source=copart_com';
+    const load = async (): Promise<readonly [pictures: number, policy: string]> => {
+      const answer = await explore.get(path);
+      const cards = cardsOf(parseHTML(await answer.text()).document);
+      return [
+        cards.filter(({ picture }) => picture !== null).length,
+        answer.headers.get('content-security-policy') ?? '',
+      ];
+    };
+    expect(await load()).toEqual([0, expect.not.stringContaining('https:')]);
+    const form = await explore.text(path);
+    expect(form).toContain('Show pictures of copart.com');
+    const answer = await explore.send('/pictures', { show: 'copart_com', back: path });
+    expect(answer.headers.get('location')).toBe(path);
+    const [pictures, policy] = await load();
+    expect(pictures).toBeGreaterThan(3);
+    expect(policy).toContain("img-src 'self' data: https:");
+    expect(
+      cardsOf(parseHTML(await explore.text('/lots?source=iaai_com')).document).some((card) => card.picture),
+    ).toBe(false);
+    await explore.send('/pictures', { hide: 'copart_com', back: '//elsewhere.test/' });
+    expect((await load())[0]).toBe(0);
+  });
+
+  it('lead back to this server alone', async () => {
+    const answer = await explore.send('/pictures', { hide: 'copart_com', back: '//elsewhere.test/' });
+    expect(answer.headers.get('location')).toBe('/');
   });
 });
 
@@ -133,13 +203,13 @@ describe('finding a car', () => {
   });
 
   it('takes make, model and year, also mistyped', async () => {
-    expect(await to('toyota camry 2018')).toBe('/?make=Toyota&model=Camry&year_from=2018&year_to=2018');
-    expect(await to('2018 toyta camri')).toBe('/?make=Toyota&model=Camry&year_from=2018&year_to=2018');
-    expect(await to('Camry')).toBe('/?make=Toyota&model=Camry');
-    expect(await to('hond')).toBe('/?make=Honda');
-    expect(await to('texas honda civic')).toBe('/?make=Honda&model=Civic&state=TX');
-    expect(await to('civic honda TX hail')).toBe('/?make=Honda&model=Civic&state=TX&damage=hail');
-    expect(await to('salvage')).toBe('/?title=salvage');
+    expect(await to('toyota camry 2018')).toBe('/lots?make=Toyota&model=Camry&year_from=2018&year_to=2018');
+    expect(await to('2018 toyta camri')).toBe('/lots?make=Toyota&model=Camry&year_from=2018&year_to=2018');
+    expect(await to('Camry')).toBe('/lots?make=Toyota&model=Camry');
+    expect(await to('hond')).toBe('/lots?make=Honda');
+    expect(await to('texas honda civic')).toBe('/lots?make=Honda&model=Civic&state=TX');
+    expect(await to('civic honda TX hail')).toBe('/lots?make=Honda&model=Civic&state=TX&damage=hail');
+    expect(await to('salvage')).toBe('/lots?title=salvage');
     expect(await (await explore.get('/find?q=zzzzqqq')).text()).toContain('Nothing found');
   });
 });
@@ -178,7 +248,7 @@ describe('pages', () => {
     );
     const page = await explore.text(`/car/${car?.vehicle_id}`);
     expect(page).toContain(Number(car?.estimate).toLocaleString('en'));
-    for (const id of ['lots', 'estimate', 'prices', 'odometer', 'timeline', 'pictures'])
+    for (const id of ['lots', 'estimate', 'prices', 'odometer', 'timeline'])
       expect(page).toContain(`<section id="${id}"`);
     expect(page).not.toContain('role="alert"');
     expect((await explore.get('/car/999999999999')).status).toBe(404);

@@ -26,7 +26,7 @@ it('two readers see whole pages while a night publishes, then the new snapshot',
   const car = (await explore.text('/')).match(/\/car\/\d+/)?.[0] ?? '';
   const readers = [
     reader(['/', car, '/compare?kind=make&of=Toyota']),
-    reader(['/?make=Toyota', '/sql?q=from+sales', '/marts/sales.html?by=outcome']),
+    reader(['/lots?make=Toyota', '/sql?q=from+sales', '/marts/sales.html?by=outcome']),
   ];
   await night(folder.path, { vehicles: 1500, clock: new Date('2026-11-21T04:00:00Z') });
   await expect.poll(() => stamps.size, { timeout: 20_000 }).toBe(2);

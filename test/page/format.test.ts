@@ -39,7 +39,7 @@ describe('the value of a cell', () => {
     expect(valueIn('[{mark weak}]{money low}', row)).toBe(6340);
     expect(valueIn('[{money low} and {money high}]', row)).toBeNull();
     expect(valueIn('[{text year} ][{label:24 make}]', row)).toBeNull();
-    expect(valueIn('[{soon at}]', row)).toBe('2026-11-20T16:30:00.000Z');
+    expect(valueIn('[{instant at}]', row)).toBe('2026-11-20T16:30:00.000Z');
     expect(valueIn('{text make}', row)).toBeNull();
   });
 });

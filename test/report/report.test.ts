@@ -6,6 +6,7 @@ import { writeRun } from '../../src/core/job/run-records.js';
 import { layoutOf } from '../../src/core/lake/layout.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { runRecord } from '../lake/run-record.js';
+import { cardsOf } from '../page/cards.js';
 import { bareDuckDb, temporaryFolder, WITHOUT_MARTS } from '../pipelines/support.js';
 import { recordsOf } from '../served.js';
 import { type Document, type Element, figureOf, night, nightOf, reportOf, tableOf, tilesOf } from './lake.js';
@@ -107,15 +108,12 @@ describe('what comes up', () => {
        where outcome = 'upcoming' and estimate > 0
          and sale_date <= timestamptz '${NEXT.toISOString()}' + interval 7 day`,
     );
-    const table = tableOf(document, 'The next auctions');
-    expect(table.length).toBe(Math.min(40, Number(row?.lots)));
-    expect(table.length).toBeGreaterThan(10);
-    const links = [...figureOf(document, 'The next auctions').querySelectorAll('tbody th a')];
-    expect(links.length).toBe(table.length);
-    for (const link of links)
-      expect(link.getAttribute('href')).toMatch(
-        /^https:\/\/www\.(copart\.com\/lot\/\d+|iaai\.com\/VehicleDetail\/\d+~[A-Z]+)$/,
-      );
+    const cards = cardsOf(figureOf(document, 'The next auctions'));
+    expect(cards.length).toBe(Math.min(40, Number(row?.lots)));
+    expect(cards.length).toBeGreaterThan(10);
+    for (const { page, lot } of cards) expect(lot).toBe(page);
+    for (const { page } of cards)
+      expect(page).toMatch(/^https:\/\/www\.(copart\.com\/lot\/\d+|iaai\.com\/VehicleDetail\/\d+~[A-Z]+)$/);
   });
 });
 

@@ -49,13 +49,6 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', DAY);
 const monthFormat = new Intl.DateTimeFormat('en-US', { month: 'short', year: 'numeric', timeZone: 'UTC' });
 const instantFormat = new Intl.DateTimeFormat('en-GB', { ...DAY, hour: '2-digit', minute: '2-digit' });
 
-const soonFormat = new Intl.DateTimeFormat('en-GB', {
-  ...DAY,
-  year: undefined,
-  hour: '2-digit',
-  minute: '2-digit',
-});
-
 /** British English has one short month of four letters. */
 const short = (date: string): string => date.replace('Sept', 'Sep');
 
@@ -70,9 +63,6 @@ export const month = (value: unknown): string => monthFormat.format(dateOf(value
 
 /** An instant, such as 21 Nov 2026, 04:00 UTC. */
 export const instant = (value: unknown): string => `${short(instantFormat.format(dateOf(value)))} UTC`;
-
-/** An instant of the next days in UTC, such as 21 Nov, 04:00. */
-const soon = (value: unknown): string => short(soonFormat.format(dateOf(value)));
 
 /** A text of the feed on one line, clipped; `not given` if it is empty. */
 export function label(value: unknown, length = 60): string {
@@ -106,34 +96,27 @@ function state(value: unknown): string {
   return name.replaceAll(/\b\p{Ll}/gu, (letter) => letter.toUpperCase());
 }
 
+/** A chance, without digits that it does not have. */
+export const chance = orNone((n) => (n < 0.01 ? '<1%' : n > 0.99 ? '>99%' : `${Math.round(n * 100)}%`));
+
 /** Formats that the texts of `sql/report/report.yml` name; a length clips a label. */
 const FORMATS: Readonly<Record<string, (value: unknown, row: Row, length?: number) => string>> = {
   count,
   percent,
-  /** A chance, without digits that it does not have. */
-  chance: orNone((n) => (n < 0.01 ? '<1%' : n > 0.99 ? '>99%' : `${Math.round(n * 100)}%`)),
   ratio,
   days,
   tenths,
   rounded: orNone((n) => count(Math.round(n))),
   money: (value, { currency }) => money(value, currency),
-  /** In the currency of costs. */
-  cost: (value, { cost_currency }) => money(value, cost_currency),
-  /** The most to bid; half a dollar more would be too much. */
-  most: (value, { currency }) => orNone((n) => money(Math.floor(n), currency))(value),
   day,
   month,
   instant,
-  soon,
   label: (value, _, length) => label(value, length),
   /** A key of the feed, such as `body_structure`. */
   words: (value) => label(value).replaceAll('_', ' '),
   source,
-  title: titled,
   /** Marks an estimate in doubt. */
   mark: () => '~',
-  /** The marts call `unknown` what the feed does not give. */
-  given: (value, _, length) => label(value, length).replace(/^unknown$/, 'Not given'),
   state,
   country: (value) => (value === null ? 'country not given' : label(value, 12)),
   text: String,
@@ -159,7 +142,7 @@ export function valueIn(text: string, row: Row): number | string | null {
   const [, format = '', , column = ''] = first ?? [];
   const value = row[column] ?? null;
   if (value !== null && /^(day|month)$/.test(format)) return dateOf(value).toISOString().slice(0, 10);
-  if (value !== null && /^(instant|soon)$/.test(format)) return dateOf(value).toISOString();
+  if (value !== null && /^instant$/.test(format)) return dateOf(value).toISOString();
   return typeof value === 'number' ? Number(value.toPrecision(9)) : null;
 }
 

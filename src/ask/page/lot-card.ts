@@ -1,7 +1,7 @@
 import { count, numberOrNull, printable, words } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import { dealBar, dealWords } from './deal-bar.js';
-import { dateOf, instant, label, money, pageOfLot, percent, source, titled } from './format.js';
+import { chance, dateOf, instant, label, money, pageOfLot, source, titled } from './format.js';
 import { type Html, html } from './html.js';
 
 /** What cards may show beside a lot. */
@@ -107,7 +107,7 @@ function amountsOf(row: Row, isForOthers: boolean): Html {
     ['estimate', 'Estimate', row.estimate, rounded(row.estimate)],
     ['bid', 'Bid', row.bid, rounded(row.bid)],
     ['buy', market === 'asking' ? 'Asks' : 'Buy Now', row.buy_now, rounded(row.buy_now)],
-    ['odds', 'Sells', row.sell_probability, percent(row.sell_probability).replace(/\.\d%/, '%')],
+    ['odds', 'Sells', row.sell_probability, chance(row.sell_probability)],
   ];
   if (!isForOthers)
     facts.push(
