@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import { request as send } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readKept } from '../../src/ask/explore/kept.js';
+import { startExplore } from '../../src/ask/explore/serve.js';
 import { filesBelow } from '../../src/core/lake/files.js';
-import { temporaryFolder } from '../pipelines/support.js';
+import { configFor, temporaryFolder } from '../pipelines/support.js';
 import { night } from '../report/lake.js';
 import { here, type Opened, openExplore, request } from './server.js';
 
@@ -67,6 +69,88 @@ it('answers who has the token, and nobody else', async () => {
   }
   expect(await statusOf('/?token=', {})).toBe(403);
   expect(await statusOf('/?token=wrong', {})).toBe(403);
+});
+
+it('takes the token in a field from a browser without the cookie, alone or with the whole address', async () => {
+  const page = await request(`${explore.origin}/car/1?pictures=1`);
+  expect(page.status).toBe(403);
+  expect(await page.text()).toMatch(/<form action="\/"><label>Token.*name="token"/);
+  const paste = (text: string): Promise<Response> =>
+    request(`${explore.origin}/?${new URLSearchParams({ token: text })}`, {
+      headers: { 'sec-fetch-site': 'same-origin' },
+    });
+  const token = new URL(explore.url).searchParams.get('token') ?? '';
+  for (const text of [token, ` ${token}\n`, explore.url, `Open ${explore.url}`]) {
+    const opened = await paste(text);
+    expect(opened.status, text).toBe(303);
+    expect(opened.headers.get('set-cookie'), text).toContain(explore.cookie);
+  }
+  for (const text of ['', 'x', token.slice(1), `${token}x`, explore.origin, `${explore.origin}/?token=`]) {
+    const refused = await paste(text);
+    expect(refused.status, text).toBe(403);
+    expect(refused.headers.get('set-cookie'), text).toBeNull();
+    expect(await refused.text(), text).toContain('This is not the token');
+  }
+  // Nobody but the reader sees the field: not another host, and not another site.
+  expect(
+    await (await explore.get('/', { headers: { 'sec-fetch-site': 'cross-site' } })).text(),
+  ).not.toContain('<form');
+});
+
+it('has the same address after a restart on a port that is named, and another one on any port', async () => {
+  const config = configFor('http://127.0.0.1:9/api', folder.path);
+  const none = { models: undefined, queries: undefined };
+  const { port } = new URL(explore.origin);
+  const taken = startExplore({ config, port: Number(port), folders: none });
+  await expect(taken).rejects.toThrow('EADDRINUSE');
+  const first = await openExplore(folder.path);
+  await first.close();
+  const named = Number(new URL(first.origin).port);
+  const start = async (at: number): Promise<string> => {
+    const server = await startExplore({ config, port: at, folders: none });
+    await server.close();
+    return server.url;
+  };
+  const url = await start(named);
+  expect(url).not.toBe(first.url);
+  expect(await start(named)).toBe(url);
+  expect(new Set([url, await start(0), await start(0)]).size).toBe(3);
+  expect(Object.keys(readKept(config).servers)).toEqual([String(named)]);
+  rmSync(join(folder.path, 'explore.json'));
+  expect(await start(named)).not.toBe(url);
+});
+
+it('compresses text for a browser that takes it, whole and piece by piece, and no file of columns', async () => {
+  const encodings = { 'accept-encoding': 'gzip, br' };
+  for (const path of ['/', '/assets/report.css', '/catalog.json', '/lots.csv', '/tables', '/report']) {
+    const { headers } = await explore.get(path, { headers: encodings });
+    expect(headers.get('content-encoding'), path).toBe('gzip');
+    expect(headers.get('vary'), path).toBe('Accept-Encoding');
+    for (const none of ['identity', 'br', 'gzip;q=0']) {
+      const plain = await explore.get(path, { headers: { 'accept-encoding': none } });
+      expect(plain.headers.get('content-encoding'), `${path} ${none}`).toBeNull();
+      expect(plain.headers.get('vary'), path).toBe('Accept-Encoding');
+    }
+  }
+  const parquet = await explore.get('/lots.parquet', { headers: encodings });
+  expect(parquet.headers.get('content-encoding')).toBeNull();
+  const [packed, plain] = await Promise.all(
+    ['gzip', 'identity'].map(async (encoding) =>
+      (await explore.get('/?make=Toyota', { headers: { 'accept-encoding': encoding } })).text(),
+    ),
+  );
+  expect(packed).toBe(plain);
+});
+
+it('sends the head of a compressed page before the rest of it is known', async () => {
+  const sql = 'select sum(a.lot_id * b.lot_id) from lots a, lots b, range(200) c';
+  const answer = await explore.get(`/sql?${new URLSearchParams({ q: sql })}`, {
+    headers: { 'accept-encoding': 'gzip' },
+  });
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  const { value } = await reader.read();
+  expect(new TextDecoder().decode(value)).toContain('<h1>SQL</h1>');
+  await reader.cancel();
 });
 
 it('keeps the token out of the address and out of reach of scripts and other sites', async () => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import { html } from '../page/html.js';
+import { type Html, html } from '../page/html.js';
 
 /** A new token, 192 bits in the letters of an address. */
 export const newToken = (): string => randomBytes(24).toString('base64url');
@@ -35,7 +35,7 @@ export function guard(token: string, hostOf: () => string): MiddlewareHandler {
     const site = c.req.header('sec-fetch-site');
     const isAsking = c.req.method === 'GET' || c.req.method === 'HEAD';
     const { token: given, ...query } = c.req.query();
-    const isOpening = isAsking && isSame(given, token);
+    const isOpening = isAsking && isSame(tokenIn(given), token);
     const isForeign =
       (origin !== undefined && origin !== `http://${host}`) || (site !== undefined && !OWN_SITES.has(site));
     if (!isOpening && (isForeign || (!isAsking && origin === undefined)))
@@ -45,15 +45,22 @@ export function guard(token: string, hostOf: () => string): MiddlewareHandler {
       setCookie(c, cookie, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
       return reopen(c, `/${c.req.path.replace(/^\/+/, '')}`, new URLSearchParams(query), isForeign);
     }
-    if (!isSame(getCookie(c, cookie), token)) return refuse(c, 403, ELSEWHERE);
+    if (!isSame(getCookie(c, cookie), token))
+      return refuse(c, 403, given === undefined ? ELSEWHERE : WRONG, TOKEN_FORM);
     protect(c);
     await next();
     return undefined;
   };
 }
 
+/** The token that a reader gives, alone or in the whole address. */
+const tokenIn = (given: string | undefined): string | undefined => given?.trim().replace(/^.*[?&]token=/, '');
+
 const ELSEWHERE =
   'Open the address that lotlake explore printed: it holds the name and the token of this server.';
+const WRONG = `This is not the token of this server. ${ELSEWHERE}`;
+/** For who knows the token, and whose browser lost the cookie. */
+const TOKEN_FORM = html`<form action="/"><label>Token, or the whole address <input name="token" size="50" maxlength="200" required autofocus autocomplete="off"></label> <button>Open</button></form>`;
 
 /**
  * Leads to the address without the token. After a link on a page of another site a browser sends no cookie along a redirect, so
@@ -64,9 +71,7 @@ function reopen(c: Context, path: string, query: URLSearchParams, isForeign: boo
   protect(c);
   if (!isForeign) return c.redirect(to, 303);
   c.header('refresh', `0; url=${to}`);
-  return c.html(
-    html`<!doctype html><html lang="en"><title>lotlake</title><p><a href="${to}">Go on</a></p></html>`,
-  );
+  return c.html(bare(html`<p><a href="${to}">Go on</a></p>`));
 }
 
 /**
@@ -96,7 +101,11 @@ export function protect(c: Context, { pictures = false, nonce = '' } = {}): void
   c.header('cache-control', 'no-store');
 }
 
-function refuse(c: Context, status: 403 | 421, words: string) {
+function refuse(c: Context, status: 403 | 421, words: string, more?: Html) {
   protect(c);
-  return c.html(html`<!doctype html><html lang="en"><title>lotlake</title><p>${words}</p></html>`, status);
+  return c.html(bare(html`<p>${words}</p>${more}`), status);
 }
+
+/** A page for who may not load styles. */
+const bare = (content: Html): Html =>
+  html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>lotlake</title>${content}</html>`;

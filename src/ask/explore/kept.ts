@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Config } from '../../base/config/config.js';
 import { jsonIn } from '../../base/config/json.js';
-import { LotlakeError } from '../../base/config/lotlake-error.js';
+import { codeOf, LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, replaceFile } from '../../base/config/owned.js';
 import { layoutOf } from '../../core/lake/layout.js';
 
 /** Queries that are kept, and the letters of a longest one. */
 const QUERIES = 50;
-const LETTERS = 100_000;
+const LETTERS = 10_000;
 
 const keptSchema = z.strictObject({
   /** Name and token of the server by its port, so that a bookmark and a cookie outlive a restart. */
@@ -42,12 +42,21 @@ export function readKept(config: Config): Kept {
   });
 }
 
-/** Keeps something in place of what was kept of it, for the owner of the files alone. Throws QUERY_PLACE. */
+const READ_ONLY: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS'];
+
+/**
+ * Keeps something in place of what was kept of it, for the owner of the files alone. A lake that may only be read keeps nothing.
+ * Throws QUERY_PLACE.
+ */
 export function keep(config: Config, change: Partial<Kept>): void {
   const { output, explore } = layoutOf(config.output);
   const kept = { ...readKept(config), ...change };
-  makeFolder(output);
-  replaceFile(explore, `${JSON.stringify(kept, null, 1)}\n`, { mode: 0o600 });
+  try {
+    makeFolder(output);
+    replaceFile(explore, `${JSON.stringify(kept, null, 1)}\n`, { mode: 0o600 });
+  } catch (error) {
+    if (!READ_ONLY.includes(codeOf(error))) throw error;
+  }
 }
 
 /** Keeps a query that ran as the newest one, if it is not too long. Throws QUERY_PLACE. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { compress } from 'hono/compress';
 import { HTTPException } from 'hono/http-exception';
 import type { Config } from '../../base/config/config.js';
 import { byName } from '../../base/config/json.js';
@@ -53,6 +54,7 @@ export function appOf(
 ): Hono {
   const app = new Hono();
   app.use(guarded);
+  app.use(compress({ encoding: 'gzip' }));
   app.use((c, next) => {
     const { 'content-length': bytes } = c.req.header();
     if (c.req.method !== 'POST' || Number(bytes) <= MOST_BYTES) return next();

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import type { Config } from '../../base/config/config.js';
 import { guard, newName, newToken } from './access.js';
+import { keep, readKept } from './kept.js';
 import { appOf, MOST_BYTES } from './routes.js';
 import type { Folders } from './searches-page.js';
 import { followCurrent } from './shown.js';
@@ -12,7 +13,7 @@ import { endings } from './stream.js';
 /** What the server is started with. */
 export interface ExploreOptions {
   readonly config: Config;
-  /** 0 for any free port. */
+  /** 0 for any free port. Name and token of any other are those of its last start. */
   readonly port: number;
   readonly folders: Folders;
   /** Ends the opening of the snapshot, which takes some seconds for a large lake. */
@@ -21,12 +22,13 @@ export interface ExploreOptions {
 
 /**
  * Serves the published snapshot on 127.0.0.1, and follows `current` as it moves. Nothing of the lake is written. Throws
- * QUERY_NO_SNAPSHOT if nothing is published, and the error of the system if the port cannot be used.
+ * QUERY_NO_SNAPSHOT if nothing is published, QUERY_PLACE, and the error of the system if the port cannot be used.
  */
 export async function startExplore({ config, port, folders, signal }: ExploreOptions) {
+  const { servers } = readKept(config);
+  const { token, name } = servers[port] ?? { token: newToken(), name: newName() };
   const follower = await followCurrent(config, signal);
   const open = endings();
-  const [token, name] = [newToken(), newName()];
   let host = name;
   const app = appOf(
     follower,
@@ -45,7 +47,9 @@ export async function startExplore({ config, port, folders, signal }: ExploreOpt
   }) as Server;
   try {
     await once(server, 'listening');
+    if (port !== 0) keep(config, { servers: { ...readKept(config).servers, [port]: { token, name } } });
   } catch (error) {
+    server.close();
     await follower.close();
     throw error;
   }

@@ -1,7 +1,9 @@
 import { pipeline, Readable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
+import { accepts } from 'hono/accepts';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { type Html, raw } from '../page/html.js';
 import { problem } from './page-frame.js';
@@ -66,7 +68,7 @@ const tooLong = (): LotlakeError =>
   });
 
 /**
- * Sends an answer piece by piece, as its reader takes them.
+ * Sends an answer piece by piece, as its reader takes them; text is compressed if its browser takes that.
  * @param release called once: when all is sent, the reader is gone, or the time is over
  */
 export function send(
@@ -90,9 +92,17 @@ export function send(
   });
   if (signal.aborted) leave();
   const { outgoing } = c.env as HttpBindings;
-  outgoing.writeHead(200, Object.fromEntries(c.res.headers));
+  const headers = Object.fromEntries(c.res.headers);
+  const isText = headers['content-type']?.startsWith('text/') === true;
+  if (isText) headers.vary = 'Accept-Encoding';
+  const isPacked =
+    isText && accepts(c, { header: 'Accept-Encoding', supports: ['gzip'], default: '' }) === 'gzip';
+  if (isPacked) headers['content-encoding'] = 'gzip';
+  outgoing.writeHead(200, headers);
+  // Each piece leaves at once, so that a page is seen while the rest of it is computed.
+  const packing = isPacked ? [createGzip({ flush: constants.Z_SYNC_FLUSH })] : [];
   // An answer that fails is cut off, so that nobody takes it for whole.
-  pipeline(source, outgoing, () => undefined);
+  pipeline([source, ...packing, outgoing], () => undefined);
   return RESPONSE_ALREADY_SENT;
 }
 
