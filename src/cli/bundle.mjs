@@ -59,7 +59,7 @@ const { output } = await bundle.write({
 /** The scripts of the pages of `lotlake explore`, each whole by itself. */
 const pages = join(root, 'src', 'ask', 'explore', 'browser');
 const scripts = [];
-for (const name of ['explore', 'editor', 'auctions']) {
+for (const name of ['explore', 'editor', 'auctions', 'report']) {
   const script = await rolldown({ input: join(pages, `${name}.ts`), platform: 'browser' });
   const file = join(root, 'dist', 'site', `${name}.js`);
   scripts.push(...(await script.write({ file, format: 'esm', minify: true })).output);

@@ -43,7 +43,9 @@ afterAll(async () => {
 });
 
 const PAGES = (): Readonly<Record<string, string>> => ({
-  find: '/lots?make=Toyota&stands=1',
+  home: '/',
+  lots: '/lots?make=Toyota&stands=1',
+  answers: '/answers',
   car: `/car/${car}`,
   compare: '/compare?kind=make&of=Toyota&of=Honda&of=Ford',
   tables: '/tables',
@@ -54,11 +56,14 @@ const PAGES = (): Readonly<Record<string, string>> => ({
   report: '/report',
 });
 
+/** A picture of one pixel. */
+const PICTURE = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=', 'base64');
+
 /** Opens a page as a reader who has the token, and expects that nothing failed and nothing came from elsewhere. */
 async function visit(
   path: string,
   act: (page: Page) => Promise<void>,
-  { width = 1280, scheme = 'light' as 'light' | 'dark', start = explore.url } = {},
+  { width = 1280, scheme = 'light' as 'light' | 'dark', start = explore.url, pictures = false } = {},
 ): Promise<void> {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
   const page = await context.newPage();
@@ -69,8 +74,13 @@ async function visit(
   page.on(
     'request',
     (request) =>
-      /^(data|blob):/.test(request.url()) || request.url().startsWith(origin) || errors.push(request.url()),
+      /^(data|blob):/.test(request.url()) ||
+      request.url().startsWith(origin) ||
+      (pictures && request.resourceType() === 'image') ||
+      errors.push(request.url()),
   );
+  // Nothing of a test leaves this machine.
+  await page.route('https://**', (route) => route.fulfill({ contentType: 'image/gif', body: PICTURE }));
   try {
     await page.goto(start);
     await page.goto(`${origin}${path}`, { waitUntil: 'networkidle' });
@@ -111,9 +121,21 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
       }, 180_000);
 
   it('finds lots by keyboard alone, and says only what was asked in the address', async () => {
-    await visit('/', async (page) => {
+    await visit('/lots', async (page) => {
       await page.keyboard.press('Tab');
       expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content');
+      await page.locator('#q').focus();
+      let tabs = 0;
+      while (
+        !(await page.evaluate<boolean>("document.activeElement.matches('article.lot a')")) &&
+        tabs < 30
+      ) {
+        await page.keyboard.press('Tab');
+        tabs++;
+      }
+      expect(tabs).toBeLessThanOrEqual(6);
+      await page.getByText('All filters').focus();
+      await page.keyboard.press('Enter');
       await page.locator('[name=make]').focus();
       await page.keyboard.type('toyta');
       await page.keyboard.press('Tab');
@@ -122,7 +144,7 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
       await page.waitForURL(/make=toyta/);
       expect(new URL(page.url()).search).toBe('?make=toyta&model=camri&sort=soonest');
       expect(await page.locator('h1').textContent()).toBe('Toyota Camry');
-      await page.locator('tbody a').first().focus();
+      await page.locator('article.lot a').first().focus();
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/car\//);
     });
@@ -158,7 +180,8 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
       await page.getByLabel('Name').fill('Toyotas of mine');
       await page.getByRole('button', { name: 'Watch it' }).click();
       await page.waitForURL(/\/searches$/);
-      expect(await page.locator('#waiting').textContent()).toContain('toyotas_of_mine');
+      expect(await page.locator('#w-toyotas_of_mine').textContent()).toContain('The next night computes it.');
+      await page.getByRole('heading', { name: /^[\d,]+ match(es)? now/ }).waitFor();
     });
     const query = `/sql?${new URLSearchParams({ q: 'select lot_id, bid from lots where bid < 500' })}`;
     for (const [button, leadsTo, name] of [
@@ -219,8 +242,6 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
                 .filter((i) => i >= 0),
             href,
           );
-          // What it loads lies at the sources.
-          if (to.searchParams.has('pictures')) continue;
           if (to.origin !== explore.origin) {
             expect(to.protocol, href).toBe('https:');
             continue;
@@ -262,7 +283,9 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
       const path =
         name === 'sql' ? '/sql?q=select+lot_id,+bid+from+lots+where+bid+<+300' : (PAGES()[name] ?? '/');
       await visit(path, async (page) => {
-        const buttons = page.locator('main form button:not([type=button]), header form button');
+        const buttons = page.locator(
+          'main form:not([action="/pictures"]) button:not([type=button]), header form button',
+        );
         const many = await buttons.count();
         expect(many > 0).toBe(name !== 'report');
         for (let i = 0; i < many; i++) {
@@ -346,12 +369,69 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
   });
 
   it('loads pictures only when the reader asks', async () => {
-    await visit(`/car/${car}`, async (page) => {
-      expect(await page.locator('img').count()).toBe(0);
-      const link = page.getByRole('link', { name: /^Load \d+ pictures?$/ });
-      if ((await link.count()) > 0)
-        expect(await link.getAttribute('href')).toBe(`/car/${car}?pictures=1#pictures`);
+    await visit(
+      '/lots?source=copart_com',
+      async (page) => {
+        expect(await page.locator('img').count()).toBe(0);
+        await page.getByRole('button', { name: 'Show pictures of copart.com' }).click();
+        await page.locator('article.lot img').first().waitFor();
+        await page.locator('article.lot h3 a').first().click();
+        await page.locator('#pictures img').first().waitFor();
+        await page.getByRole('button', { name: 'Hide pictures of copart.com' }).click();
+        await page.getByRole('button', { name: 'Show pictures of copart.com' }).waitFor();
+        expect(await page.locator('img').count()).toBe(0);
+      },
+      { pictures: true },
+    );
+  });
+
+  it('brushes over the histogram, and sees the filters as a sheet on a phone', async () => {
+    await visit('/lots?source=copart_com', async (page) => {
+      const bars = page.locator('.histogram a');
+      const [from, to] = [bars.nth(2), bars.nth(5)];
+      const [start, end] = [await from.getAttribute('data-from'), await to.getAttribute('data-to')];
+      const [first, last] = [await bars.nth(2).boundingBox(), await bars.nth(5).boundingBox()];
+      const y = (first?.y ?? 0) + (first?.height ?? 0) - 1;
+      await page.mouse.move((first?.x ?? 0) + 2, y);
+      await page.mouse.down();
+      await page.mouse.move((last?.x ?? 0) + 2, y, { steps: 4 });
+      expect(await page.locator('.histogram a:not(.out)').count()).toBe(4);
+      await page.mouse.up();
+      await page.waitForURL(/price_from=/);
+      const asked = new URL(page.url()).searchParams;
+      expect([asked.get('price_from'), asked.get('price')]).toEqual([start, end]);
     });
+    await visit(
+      '/lots',
+      async (page) => {
+        const sheet = page.locator('#facets');
+        expect(await sheet.isVisible()).toBe(false);
+        await page.getByRole('link', { name: 'Filters with counts' }).click();
+        expect(await sheet.isVisible()).toBe(true);
+        expect(await findings(page)).toEqual([]);
+        await page.getByRole('link', { name: 'Close' }).click();
+        expect(await sheet.isVisible()).toBe(false);
+      },
+      { width: 390 },
+    );
+  });
+
+  it('says when an auction is in the zone of the reader, with UTC behind', async () => {
+    const context = await browser.newContext({ timezoneId: 'Europe/Warsaw' });
+    try {
+      const page = await context.newPage();
+      await page.goto(explore.url);
+      await page.goto(`${explore.origin}/lots?auctions=1`);
+      const time = page.locator('time.at').first();
+      const at = new Date((await time.getAttribute('datetime')) ?? '');
+      const hour = (zone: string): string =>
+        new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone }).format(at);
+      expect(await time.textContent()).toMatch(
+        new RegExp(`ago, .*${hour('Europe/Warsaw')}.* \\(.*${hour('UTC')} UTC\\)$`),
+      );
+    } finally {
+      await context.close();
+    }
   });
 
   it('as files shows the report, makes and next auctions from Parquet by ranges', async () => {
@@ -392,7 +472,7 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
           expect(all).toBeGreaterThan(20);
           await page.locator('[name=make]').fill('toyota');
           expect(Number.parseInt((await tally.textContent()) ?? '', 10)).toBeLessThan(all);
-          for (const name of await page.locator('#list tbody th').allTextContents())
+          for (const name of await page.locator('#list article h3').allTextContents())
             expect(name).toContain('Toyota');
           expect(await findings(page)).toEqual([]);
         },

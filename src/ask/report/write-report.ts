@@ -135,7 +135,7 @@ export function readPages(
         ),
       unknown: unknown.length > 0 && unknownPart(unknown, facts),
     };
-    const script = packageFile('site/report.js');
+    const script = `${packageFile('site/report.js')}\n${packageFile('dist/site/report.js')}`;
     return {
       report: fillPage('report.html', {
         ...parts,

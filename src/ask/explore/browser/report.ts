@@ -1,0 +1,3 @@
+import { localTimes } from './times.js';
+
+localTimes(document);
