@@ -1,23 +1,32 @@
--- The priced lots of a model that are most like a car: by year, distance, damage and title. Without a value of the car no
--- lot is more like it than another. Other lots of the same car are left out. A doubted price is no evidence: those that are as
--- near come beside the ten, marked.
+-- The priced lots of a model that are near a car in all: at most two model years and 50,000 km apart, of its damage and title,
+-- and at most twice or half its estimate by their own; at most ten, the nearest by year and distance first. What is not known
+-- of the car does not count. Other lots of the same car are left out. A doubted price is no evidence: those that are as near
+-- come beside the ten, marked.
 with priced as (
-    select
-        p.*,
-        d.reason as doubt,
-        coalesce(abs(p.year - $year) / 2.0, 1) + coalesce(abs(p.odometer_km - $km) / 50000, 0.5)
-        + case when p.damage_main_group = coalesce($damage, p.damage_main_group) then 0 else 2 end
-        + case when p.title_brand = coalesce($title, p.title_brand) then 0 else 2 end as distance
-    from price_inputs as p
-    left join price_doubts as d using (lot_id)
-    where p.market = $market and p.currency = $currency and p.price is not null
-        and p.manufacturer_id = $make and p.model_id = $model and p.lot_id is distinct from $lot_id
-        and ($vehicle is null or p.vehicle_id is distinct from $vehicle)
+    select *, coalesce(abs(year - $year) / 2, 0) + coalesce(abs(odometer_km - $km) / 50000, 0) as distance
+    from price_inputs
+    where market = $market and currency = $currency and price is not null
+        and manufacturer_id = $make and model_id = $model and lot_id is distinct from $lot_id
+        and ($vehicle is null or vehicle_id is distinct from $vehicle)
+        and ($year is null or year between $year - 2 and $year + 2)
+        and ($km is null or odometer_km between $km - 50000 and $km + 50000)
+        and ($damage is null or damage_main_group = $damage)
+        and ($title is null or title_brand = $title)
+    -- knowing how few these are, DuckDB looks up their estimates alone
+    order by distance, priced_at desc, lot_id
+    limit 1000
+),
+near as (
+    select p.*, e.estimate, d.reason as doubt
+    from priced as p
+    inner join price_estimates as e on e.lot_id = p.lot_id
+    left join price_doubts as d on d.lot_id = p.lot_id
+    where $estimate is null or e.estimate between $estimate / 2 and $estimate * 2
 ),
 kinds as (
-    (select * from priced where doubt is null order by distance, priced_at desc, lot_id limit 10)
+    (select * from near where doubt is null order by distance, priced_at desc, lot_id limit 10)
     union all
-    (select * from priced where doubt is not null order by distance, priced_at desc, lot_id limit 3)
+    (select * from near where doubt is not null order by distance, priced_at desc, lot_id limit 3)
 ),
 nearest as (
     select
@@ -34,7 +43,7 @@ select
     p.title_brand as title,
     p.price,
     -- what this price says of the car: the estimates tell how much more or less the car is worth
-    case when p.doubt is null then round(p.price * $estimate / e.estimate) end as adjusted_price,
+    case when p.doubt is null then round(p.price * $estimate / nullif(p.estimate, 0)) end as adjusted_price,
     p.doubt,
     cast(cast(p.priced_at as date) as varchar) as sold_on,
     l.domain_name as source,
@@ -42,5 +51,4 @@ select
     page_of_lot(l.domain_id, l.lot, l.external_id) as link
 from nearest as p
 inner join lots as l using (lot_id)
-left join price_estimates as e on e.lot_id = p.lot_id and e.estimate > 0
 order by p.place

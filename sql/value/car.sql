@@ -1,5 +1,6 @@
--- What a car would bring at auction, be it a lot or not, and what moves that most against the average lot. A factor of
--- which nothing is said (null) counts as it is on average, and makes the intervals wider. No row where the make has no price.
+-- What a car would bring at auction, be it a lot or not, what moves that most against the average lot, and what the same car
+-- would bring with each other damage or title. A factor of which nothing is said (null) counts as it is on average, and makes
+-- the intervals wider. No row where the make has no price.
 with factors as (
     select factor, level, ln(effect) as effect, prices, usual_km_a_year
     from price_factors
@@ -9,7 +10,15 @@ base as (
     select effect, usual_km_a_year from factors where factor = 'base'
 ),
 car as (
-    select greatest(0, $now - $year) as age
+    select
+        greatest(0, $now - $year) as age,
+        case when age < 4 then '0 to 3' when age < 8 then '4 to 7' when age < 13 then '8 to 12' else '13 and more' end as age_band
+),
+place as (
+    -- a state without prices tells nothing
+    select level as state, split_part(level, ' ', 1) as country
+    from factors
+    where factor = 'state' and level = $state and prices > 0
 ),
 said as (
     -- times: what the effect of the level is multiplied by, since those of a make are slopes
@@ -23,6 +32,10 @@ said as (
     union all
     select 'title_brand', $title, null, 1
     union all
+    select 'state', max(state), null, 1 from place
+    union all
+    select 'country', max(country), null, 1 from place
+    union all
     select 'month', max(level), null, 1 from factors where factor = 'month'
     union all
     select 'age_by_make', cast($make as varchar), null, (least(age, 25) - 6) / 10 from car
@@ -32,12 +45,7 @@ said as (
     cross join base
     where $km is not null
     union all
-    select
-        'damage_by_age',
-        $damage || '/' || case when age < 4 then '0 to 3' when age < 8 then '4 to 7' when age < 13 then '8 to 12' else '13 and more' end,
-        null,
-        1
-    from car
+    select 'damage_by_age', $damage || '/' || age_band, null, 1 from car
 ),
 averages as (
     select
@@ -68,6 +76,7 @@ lines as (
 effects as (
     -- a level without prices has no effect
     select
+        averages.factor as name,
         averages.factor || coalesce(': ' || said.level, '') as factor,
         case
             when said.number is not null then coalesce(low + share * (high - low), low, high, 0)
@@ -115,37 +124,85 @@ widths as (
     from alike
     where is_model or (select count(*) from alike where is_model) < 20
 ),
+otherwise as (
+    select 'damage' as what, level, damage.prices, damage.effect + coalesce(aged.effect, 0) as effect
+    from factors as damage
+    left join (
+        select split_part(level, '/', 1) as level, effect
+        from factors
+        where factor = 'damage_by_age' and split_part(level, '/', 2) = (select age_band from car)
+    ) as aged using (level)
+    where damage.factor = 'damage_main_group'
+    union all
+    select 'title', level, prices, effect from factors where factor = 'title_brand'
+),
+own as (
+    select
+        case when name = 'title_brand' then 'title' else 'damage' end as what,
+        sum(effect) as effect,
+        sum(variance) as variance
+    from effects
+    where name in ('damage_main_group', 'damage_by_age', 'title_brand')
+    group by 1
+),
+cars as (
+    -- the car itself has no level
+    select null as what, null as level, null as prices, 0 as other, 0 as less_variance
+    union all
+    select what, level, prices, otherwise.effect - own.effect, own.variance from otherwise inner join own using (what)
+),
 sums as (
     select sum(effect) as effect, sum(variance) as variance from effects
 ),
 priced as (
     select
-        base.effect + node.effect + coalesce(sums.effect, 0) as log_price,
+        cars.*,
+        base.effect + node.effect + coalesce(sums.effect, 0) + other as log_price,
         -- what is not said of the car moves its price as well
-        sqrt(1 + coalesce(sums.variance, 0) / coalesce(nullif(((high_80 - low_80) / 2.563) ** 2, 0), 1)) as wider,
+        sqrt(1 + coalesce(sums.variance - less_variance, 0) / coalesce(nullif(((high_80 - low_80) / 2.563) ** 2, 0), 1)) as wider,
         widths.*
     from base
     cross join node
     cross join sums
     cross join widths
+    cross join cars
+),
+bands as (
+    select price_band(price) as band, count(*) as prices
+    from price_estimates
+    where market = 'auction' and currency = $currency and not is_left_out
+    group by 1
 ),
 judged as (
     -- as price_estimates tells an interval
     select
-        *,
+        priced.what,
+        priced.level,
+        priced.prices,
         round(exp(log_price)) as estimate,
-        case
-            when (
-                select count(*)
-                from price_estimates
-                where market = 'auction' and currency = $currency and not is_left_out
-                    and price_band(price) = price_band(round(exp(log_price)))
-            ) < 20 then 'few_prices_in_band'
-        end as interval_reason
+        coalesce(bands.prices, 0) >= 20 as has_interval,
+        case when has_interval then round(exp(log_price + wider * low_80)) end as low_80,
+        case when has_interval then round(exp(log_price + wider * low_50)) end as low_50,
+        case when has_interval then round(exp(log_price + wider * high_50)) end as high_50,
+        case when has_interval then round(exp(log_price + wider * high_80)) end as high_80
     from priced
+    left join bands on bands.band = price_band(round(exp(log_price)))
+),
+like_prices as (
+    select count(*) as prices
+    from price_inputs
+    where market = 'auction' and currency = $currency and price is not null and manufacturer_id = $make
+        and model_id = $model and year between $year - 2 and $year + 2
 )
 select
-    concat_ws(', ', $car, cast(round($km) as bigint) || ' km', nullif($damage, 'unknown'), nullif($title, 'unknown')) as of,
+    concat_ws(
+        ', ',
+        $car,
+        cast(round($km) as bigint) || ' km',
+        nullif($damage, 'unknown'),
+        nullif($title, 'unknown'),
+        'in ' || regexp_replace($state, '^\S+ ', '')
+    ) as of,
     $currency as currency,
     estimate,
     false as is_offered,
@@ -153,27 +210,26 @@ select
     nullif(concat_ws(
         '; ',
         case
-            when (
-                select count(*)
-                from price_inputs
-                where market = 'auction' and currency = $currency and price is not null and manufacturer_id = $make
-                    and model_id = $model and year between $year - 2 and $year + 2
-            ) = 0
+            when like_prices.prices = 0
             then 'no price of a like car (the model, two model years apart at most) is known, so that the estimate leans on others of the make'
         end,
-        case when interval_reason is not null then 'no interval: the class ' || price_band(estimate) || ' has fewer than 20 prices' end
+        case
+            when $state is not null and not exists (from place)
+            then 'no price is known from ' || regexp_replace($state, '^\S+ ', '') || ', so that the state does not count'
+        end,
+        case when not has_interval then 'no interval: the class ' || price_band(estimate) || ' has fewer than 20 prices' end
     ), '') as note,
-    case when interval_reason is null then round(exp(log_price + wider * low_80)) end as low_80,
-    case when interval_reason is null then round(exp(log_price + wider * low_50)) end as low_50,
-    case when interval_reason is null then round(exp(log_price + wider * high_50)) end as high_50,
-    case when interval_reason is null then round(exp(log_price + wider * high_80)) end as high_80,
-    interval_reason,
+    low_80,
+    low_50,
+    high_50,
+    high_80,
+    case when not has_interval then 'few_prices_in_band' end as interval_reason,
     null as price,
     null as buy_now,
     null as buy_now_share,
     null as odometer,
     null as year_origin,
-    null as place_factor,
+    (select exp(effect - mean) from effects where name = 'state' and factor <> name) as place_factor,
     null as seller_factor,
     coalesce((
         select list({'factor': factor, 'amount': round(estimate * (1 - exp(mean - effect)))} order by abs(effect - mean) desc, factor)
@@ -181,8 +237,24 @@ select
         where effect <> mean
     ), [])[1:5] as drivers,
     {
+        'prices': (select prices from factors where factor = 'base'),
+        'like_prices': like_prices.prices,
+        'otherwise': (
+            select list({
+                'what': what, 'level': level, 'prices': prices,
+                'estimate': if(enough(prices), estimate, null),
+                'low_80': if(enough(prices), low_80, null),
+                'high_80': if(enough(prices), high_80, null)
+            } order by what, enough(prices) desc, estimate desc, level)
+            from judged
+            where what is not null
+        )
+    } as evidence,
+    {
         'market': 'auction', 'currency': $currency, 'make': $make, 'model': $model, 'year': $year, 'km': $km,
-        'damage': $damage, 'title': $title, 'lot_id': null,
+        'damage': $damage, 'title': $title, 'state': regexp_replace($state, '^\S+ ', ''), 'lot_id': null,
         'domain': null, 'vehicle': null
     } as kind
 from judged
+cross join like_prices
+where what is null

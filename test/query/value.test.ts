@@ -103,6 +103,45 @@ describe('the value of a car', () => {
     expect(await worth({ year: 2019 })).toBeLessThan(sound);
   });
 
+  it('follows the state, and its interval is narrower with one', async () => {
+    const car = { make: 'Make 2', model: 'Model 203', year: 2024, km: 100_000, damage: 'd0', title: 't0' };
+    const states = await market.rows(
+      `select level, effect, prices, (select sum(prices * ln(effect)) / sum(prices) from price_factors where factor = 'state') as mean
+       from price_factors where factor = 'state'`,
+    );
+    const without = await valueOfCar(market.connection, car);
+    const width = ({ low_80, high_80 }: typeof without): number => Number(high_80) / Number(low_80);
+    for (const { level, effect, mean } of states) {
+      const code = String(level).replace('US ', '');
+      const value = await valueOfCar(market.connection, { ...car, state: code });
+      const factor = Number(effect) / Math.exp(Number(mean));
+      expect(value.place_factor).toBeCloseTo(factor, 9);
+      expect(Number(value.estimate) / Number(without.estimate)).toBeCloseTo(factor, 3);
+      expect(width(value)).toBeLessThanOrEqual(width(without));
+      expect(value.of).toBe(`${without.of}, in ${code}`);
+      expect(value.note).toBe(without.note);
+    }
+    expect(new Set(states.map(({ effect }) => effect)).size).toBeGreaterThan(5);
+  });
+
+  it('says what each other damage and title would bring, as if asked for the car with it', async () => {
+    for (const facts of [{ damage: 'd4', title: 't1' }, { title: 't1' }, {}]) {
+      const car = { make: 'Make 2', model: 'Model 203', year: 2020, km: 100_000, ...facts };
+      const { evidence } = await valueOfCar(market.connection, car);
+      expect(evidence?.otherwise.length).toBe(6 + 4);
+      for (const { what, level, prices, ...told } of evidence?.otherwise ?? []) {
+        const { estimate, low_80, high_80 } = await valueOfCar(market.connection, { ...car, [what]: level });
+        expect(told, level).toEqual({ estimate, low_80, high_80 });
+        const column = what === 'damage' ? 'damage_main_group' : 'title_brand';
+        const [counted] = await market.rows(
+          `select count(price) as prices from price_inputs where ${column} = '${level}'`,
+        );
+        // The model leaves out a price far from the others.
+        expect(Math.abs(prices - Number(counted?.prices)), level).toBeLessThan(5);
+      }
+    }
+  });
+
   it('has an interval that widens with each missing fact', async () => {
     const prices = await market.rows(`
       select * from (select manufacturer_id, model_id, price * exp(${LOSS_A_YEAR} * (age_years - 6)) as price from price_inputs)
@@ -125,6 +164,8 @@ describe('the value of a car', () => {
     [{ damage: 'dd5' }, 'no price has the damage dd5; did you mean d5'],
     [{ title: 'clean' }, 'no price has the title clean'],
     [{ year: 2032 }, 'no car has the model year 2032 yet'],
+    [{ state: '222' }, 'no auction lot is in the state 222; did you mean'],
+    [{ state: ' ' }, 'no auction lot is in the state'],
   ])('names what the lake does not know: %j', async (change, message) => {
     const car = { make: 'Make 2', model: 'Model 203', year: 2024 };
     await expect(valueOfCar(market.connection, { ...car, ...change })).rejects.toThrow(message);
@@ -144,19 +185,46 @@ describe('the value of a lot', () => {
     expect(value?.accuracy?.prices).toBeGreaterThan(0);
   });
 
-  it('comes with the ten most similar priced lots of its model', async () => {
-    const [value] = await valuesOfLots(market.connection, '30');
-    const sales = await market.rows(`
-      select lot_id, damage_main_group as damage, title_brand as title, odometer_km as km, price from price_inputs
-      where model_id = (select model_id from price_inputs where lot_id = 30) and price is not null and lot_id <> 30`);
-    // All lots of the law have one model year, so damage, title and distance decide how alike they are.
-    const unlike = ({ damage, title, km }: Readonly<Record<string, unknown>>): number =>
-      (damage === 'd5' ? 0 : 2) + (title === 't3' ? 0 : 2) + Math.abs(Number(km) - 22_321) / 50_000;
-    const nearest = sales.sort((a, b) => unlike(a) - unlike(b)).slice(0, 10);
-    const found = value?.comparable_sales ?? [];
-    expect(found.map(({ lot }) => lot)).toEqual(nearest.map(({ lot_id }) => `L${lot_id}`));
-    // A lot number of the source is a number, so these have no page there.
-    expect(found[0]).toMatchObject({ price: nearest[0]?.price, link: null });
+  it('comes with the priced lots that are near it in all, the nearest first', async () => {
+    const lots = await market.rows(`
+      select lot_id, model_id, damage_main_group as damage, title_brand as title, odometer_km as km, p.price, estimate
+      from price_inputs p join price_estimates e using (lot_id) where estimate is not null`);
+    // All lots of the law have one model year. Those with few others of their damage and title show that all of these count.
+    let shown = 0;
+    for (const own of lots.filter(({ lot_id }) => [30, 47, 60, 90, 300, 570, 900].includes(Number(lot_id)))) {
+      const apart = ({ km }: Readonly<Record<string, unknown>>): number =>
+        Math.abs(Number(km) - Number(own.km));
+      const near = lots
+        .filter(
+          (lot) =>
+            lot.price !== null &&
+            lot.lot_id !== own.lot_id &&
+            (['model_id', 'damage', 'title'] as const).every((fact) => lot[fact] === own[fact]) &&
+            apart(lot) <= 50_000 &&
+            Math.abs(Math.log2(Number(lot.estimate) / Number(own.estimate))) <= 1,
+        )
+        .sort((a, b) => apart(a) - apart(b));
+      const [value] = await valuesOfLots(market.connection, String(own.lot_id));
+      const found = value?.comparable_sales ?? [];
+      expect(found.map(({ lot }) => lot)).toEqual(near.slice(0, 10).map(({ lot_id }) => `L${lot_id}`));
+      // A lot number of the source is a number, so these have no page there.
+      if (found.length > 0) expect(found[0]).toMatchObject({ price: near[0]?.price, link: null });
+      shown += found.length;
+    }
+    expect(shown).toBeGreaterThan(3);
+  });
+
+  it('has no priced lot beside it that is far in one thing alone', async () => {
+    const car = { make: 'Make 2', model: 'Model 203', year: 2024, km: 100_000, damage: 'd0', title: 't0' };
+    const near = async (change: Partial<typeof car> = {}) =>
+      (await valueOfCar(market.connection, { ...car, ...change })).comparable_sales;
+    expect((await near({ year: 2026 })).map(({ lot }) => lot)).toEqual((await near()).map(({ lot }) => lot));
+    expect(await near({ year: 2021 })).toEqual([]);
+    expect(await near({ km: 900_000 })).toEqual([]);
+    for (const { damage, title } of [...(await near()), ...(await near({ title: 't3' }))]) {
+      expect(damage).toBe('d0');
+      expect(['t0', 't3']).toContain(title);
+    }
   });
 
   it.each(['nothing', ' '])('refuses a lot that the lake does not know: %j', async (id) => {
@@ -226,10 +294,11 @@ describe('the answer on a lot on offer', () => {
       ...{ lot_id: 5_000, lot: 'other', vehicle_id: 30, domain_id: 3, domain_name: 'copart_com' },
       ...{ damage_main_name: 'Front End', detailed_title_name: 'Salvage' },
     });
-    // Lot 31 is the most similar of all, at an absurd price.
-    const like = `select * replace (31 as lot_id, 31 as vehicle_id, false as is_offered, 999000 as price) from law where lot_id = 30`;
+    // Lots 31 and 40 to 51 are cars like that of lot 30, the first at an absurd price.
+    const like = `select * replace (n as lot_id, n as vehicle_id, false as is_offered, if(n = 31, 999000, 500 + 4 * n) as price,
+      odometer_km + 1000 * (n - 31) as odometer_km) from law, unnest(list_append(range(40, 52), 31)) as copies(n) where lot_id = 30`;
     const inputs = `with law as (${lotsOf({ lots: 2_000 })}) select * replace (3 as domain_id) from (
-      select * from law where lot_id <> 31 union all ${like})`;
+      select * from law where lot_id <> 31 and lot_id not between 40 and 51 union all select * exclude (n) from (${like}))`;
     lake = await fitted(inputs, { vehicles, lots });
     await lake.connection.run('create or replace table doubts as from price_doubts');
     await lake.connection.run('create or replace table estimates as from price_estimates');

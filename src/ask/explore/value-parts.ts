@@ -3,7 +3,7 @@ import { enumerations } from '../../core/service/contract/enumerations.js';
 import { money, percent, source } from '../page/format.js';
 import { grid } from '../page/grid.js';
 import { type Html, html } from '../page/html.js';
-import { FACTORS, type Value } from '../query/valuation.js';
+import { FACTORS, nearWords, type Value } from '../query/valuation.js';
 
 /** A factor with its level in words, such as `damage: all over`. */
 function factorWords(factor: string): string {
@@ -51,20 +51,19 @@ export const drivers = ({ drivers: moving, currency }: Value): Html =>
           ]),
       )}<p class="note">Each is what the estimate would lose or gain without it. They multiply, so they do not add up.</p>`;
 
-/** The priced lots most like a lot or car. */
-export const alike = ({ comparable_sales: sales, currency }: Value): Html =>
-  sales.length === 0
-    ? html`<p class="note">None of the model.</p>`
-    : grid(
-        ['Priced on', '>Year', '>km', 'Damage', 'Title', '>Price', '>For this car'],
-        sales.map((sale) => [
-          sale.link
-            ? html`<a href="${sale.link}" rel="noreferrer">${sale.sold_on}</a>`
-            : printable(sale.sold_on),
-          ...[printable(sale.year), count(sale.km), words(sale.damage), words(sale.title)],
-          ...[
-            money(sale.price, currency),
-            sale.doubt ? words(sale.doubt) : money(sale.adjusted_price, currency),
-          ],
-        ]),
-      );
+/** The priced lots that are near a lot or car in all. */
+export const alike = (value: Value): Html =>
+  html`<p class="note">${nearWords(value).replace(/^n/, 'N')}.</p>${
+    value.comparable_sales.length > 0 &&
+    grid(
+      ['Priced on', '>Year', '>km', 'Damage', 'Title', '>Price', '>For this car'],
+      value.comparable_sales.map((sale) => [
+        sale.link
+          ? html`<a href="${sale.link}" rel="noreferrer">${sale.sold_on}</a>`
+          : printable(sale.sold_on),
+        ...[printable(sale.year), count(sale.km), words(sale.damage), words(sale.title)],
+        money(sale.price, value.currency),
+        sale.doubt ? words(sale.doubt) : money(sale.adjusted_price, value.currency),
+      ]),
+    )
+  }`;

@@ -150,9 +150,8 @@ async function costedLot(connection: DuckDBConnection, lot: number): Promise<Cos
 
 /** What a car that is no lot is bought as. */
 interface BoughtAt {
-  /** Number of the source, and the state where it stands. */
+  /** Number of the source. */
   readonly source?: number | undefined;
-  readonly state?: string | undefined;
 }
 
 /** The car of a value that is no lot, of the usual kind of its model. */
@@ -160,9 +159,9 @@ async function costedCar(
   connection: DuckDBConnection,
   kind: Row,
   value: EstimatedPrices,
-  { source, state }: BoughtAt,
+  { source }: BoughtAt,
 ): Promise<Costed> {
-  const { make, model, year, title } = kind;
+  const { make, model, year, title, state } = kind;
   const [usual = {}] = await ask(connection, 'value/car_kind', {
     make: Number(make),
     model: Number(model),
@@ -174,7 +173,7 @@ async function costedCar(
       ...NO_CAR,
       ...carOf({ ...usual, currency, title: title ?? 'unknown', year }),
       source: source ?? null,
-      state: state ?? null,
+      state: typeof state === 'string' ? state : null,
     },
     prices: { estimate, low_80, high_80 },
     likely: estimate,

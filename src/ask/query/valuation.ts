@@ -2,6 +2,7 @@ import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import { z } from 'zod';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { didYouMean } from '../../base/config/nearest.js';
+import { counted } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import { ask, failOlder } from './ask.js';
 import type { Land } from './landed.js';
@@ -43,11 +44,30 @@ const estimated = z.object({
   /** Whether the reading of the odometer is usable, or why not; where the model year comes from. */
   odometer: z.string().nullable(),
   year_origin: z.string().nullable(),
-  /** Factors of the estimate: that of state and branch, and that of the seller; null for a car that is no lot. */
+  /** Factors of the estimate: that of state and branch, and that of the seller; a car that is no lot has that of a state alone. */
   place_factor: amount,
   seller_factor: amount,
   /** What moves the estimate most against the average lot. */
   drivers: z.array(z.object({ factor: z.string(), amount: z.number() })),
+  /** What an estimate of a car that is no lot rests on. */
+  evidence: z
+    .object({
+      /** Prices of the market, and those of the model at most two model years apart. */
+      prices: z.number(),
+      like_prices: z.number(),
+      /** What the car would bring with each damage and title, with its prices; null amounts where these are too few. */
+      otherwise: z.array(
+        z.object({
+          what: z.enum(['damage', 'title']),
+          level: z.string(),
+          prices: z.number(),
+          estimate: amount,
+          low_80: amount,
+          high_80: amount,
+        }),
+      ),
+    })
+    .optional(),
 });
 
 /** What a car or lot is worth, and the evidence for it. Errors are shares. */
@@ -93,10 +113,12 @@ interface Car {
   readonly km?: number | undefined;
   readonly damage?: string | undefined;
   readonly title?: string | undefined;
+  /** Code of a state. */
+  readonly state?: string | undefined;
 }
 
 /**
- * The value of a car at auction. Throws QUERY_NOTHING_FOUND for a make, model, damage or title that the lake does not know.
+ * The value of a car at auction. Throws QUERY_NOTHING_FOUND for a make, model, damage, title or state that the lake does not know.
  * @param land adds what it costs
  */
 export const valueOfCar = (connection: DuckDBConnection, given: Car, land?: Land): Promise<Value> =>
@@ -112,8 +134,9 @@ async function carWorth(connection: DuckDBConnection, given: Car, land?: Land): 
   if (year > now + 1) throw notFound(`no car has the model year ${year} yet`);
   const damage = await groupOf(connection, currency, 'damage', given.damage);
   const title = await groupOf(connection, currency, 'title', given.title);
+  const state = await stateOf(connection, currency, given.state);
   const car = `${year} ${given.make} ${given.model}`;
-  const values = { currency, now, car, make, model, year, km, damage, title };
+  const values = { currency, now, car, make, model, year, km, damage, title, state };
   const [found] = await ask(connection, 'value/car', values);
   if (found === undefined) throw notFound('the lake has no auction price of this make');
   return valued(connection, found, land);
@@ -124,7 +147,7 @@ async function valued(connection: DuckDBConnection, row: Row, land?: Land) {
   const found = estimated.parse(row);
   const { drivers, ...value } = found;
   const kind = Object(row.kind) as Kind;
-  const { market, currency, make, domain, vehicle, ...others } = kind;
+  const { market, currency, make, domain, vehicle, state, ...others } = kind;
   const [accuracy = null] = await ask(connection, 'value/accuracy', { market, currency, make });
   const alike = { market, currency, make, ...others, vehicle, estimate: value.estimate };
   return {
@@ -138,7 +161,7 @@ async function valued(connection: DuckDBConnection, row: Row, land?: Land) {
   };
 }
 
-/** What `value/lots` and `value/car` say a car is; a car that is no lot has no lot_id, domain and vehicle. */
+/** What `value/lot` and `value/car` say a car is; only a car that is no lot has a state, and it has no lot_id, domain and vehicle. */
 type Kind = Readonly<
   Record<
     | 'market'
@@ -149,6 +172,7 @@ type Kind = Readonly<
     | 'km'
     | 'damage'
     | 'title'
+    | 'state'
     | 'lot_id'
     | 'domain'
     | 'vehicle',
@@ -168,6 +192,13 @@ async function known(connection: DuckDBConnection, isOffered: boolean, kind: Kin
   const [vin = null] = await about(isVehicle, 'value/vin', { vehicle });
   const rollbacks = await about(isVehicle, 'value/rollbacks', { vehicle });
   return { last_sale, odds, days, vin, rollbacks };
+}
+
+/** How many priced lots are near a lot or car in all, in a sentence that says what that means. */
+export function nearWords({ comparable_sales: sales, market }: Value): string {
+  const many = sales.filter(({ doubt }) => doubt === null).length;
+  const what = counted(many, market === 'asking' ? 'listing' : 'sale').replace(/^0/, 'no');
+  return `${what} near in all (ten at most): of the model, at most two model years and 50,000 km apart, of the same damage and title, and by their own estimates worth at most twice or half as much; what is not known of it does not count`;
 }
 
 const notFound = (message: string, hint?: string): LotlakeError =>
@@ -201,4 +232,21 @@ async function groupOf(
   const names = groups.map(({ level }) => String(level));
   const near = didYouMean(given, names);
   throw notFound(`no price has the ${what} ${given}${near}`, `there are ${names.join(', ')}`);
+}
+
+/** The level of the state of a code, case aside; null if none is given. Throws QUERY_NOTHING_FOUND, which lists the states. */
+async function stateOf(
+  connection: DuckDBConnection,
+  currency: string,
+  given: string | undefined,
+): Promise<string | null> {
+  if (given === undefined) return null;
+  const states = await ask(connection, 'value/states', { currency });
+  const found = states.find(({ code }) => String(code).toLowerCase() === given.trim().toLowerCase());
+  if (found !== undefined) return String(found.level);
+  const codes = states.map(({ code }) => String(code));
+  throw notFound(
+    `no auction lot is in the state ${given}${didYouMean(given, codes)}`,
+    `there are ${codes.join(', ')}`,
+  );
 }

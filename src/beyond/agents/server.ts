@@ -149,7 +149,7 @@ export function lakeServer(given: Config, signal: AbortSignal): McpServer {
   tool(
     'value',
     'What a lot or car is worth',
-    'Estimates the price of a lot of the lake (id: VIN, lot number or lot id), or of any car (make, model, year and what is known), with intervals, odds, what moves it, doubts, and priced lots like it.',
+    'Estimates the price of a lot of the lake (id: VIN, lot number or lot id), or of any car (make, model, year and what is known, for which it also tells what it would bring with each other damage and title), with intervals, odds, what moves it, doubts, and priced lots that are near it in all.',
     z.object({
       id: z.string().optional().describe('VIN, lot number or lot id'),
       make: z.string().optional(),
@@ -165,23 +165,21 @@ export function lakeServer(given: Config, signal: AbortSignal): McpServer {
           "destination of the user's tables of costs: what it costs there, part by part, and the most to bid",
         ),
       source: z.int().optional().describe('1, 3 or 12, where a car without an id is bought; for its costs'),
-      state: z
-        .string()
-        .optional()
-        .describe('code of the state where a car without an id stands; for its costs'),
+      state: z.string().optional().describe('code of the state where a car without an id stands'),
     }),
     async ({ id, make, model, year, km, damage, title, to, source, state }, ended) =>
       readLake(
         config,
         { named: `${VALUE_READS} ${LANDED_READS}`, signal: ended },
         async ({ session: { connection } }) => {
-          const land = to === undefined ? undefined : await landingTo(connection, to, { source, state });
+          const land = to === undefined ? undefined : await landingTo(connection, to, { source });
           if (id !== undefined) return { values: await valuesOfLots(connection, id, land) };
           if (make === undefined || model === undefined || year === undefined)
             throw new LotlakeError('USAGE_INVALID', 'give an id, or make, model and year', {
               outcome: 'usage',
             });
-          return { values: [await valueOfCar(connection, { make, model, year, km, damage, title }, land)] };
+          const car = { make, model, year, km, damage, title, state };
+          return { values: [await valueOfCar(connection, car, land)] };
         },
       ),
   );

@@ -3,7 +3,14 @@ import { doubtsOf } from '../../ask/query/doubts.js';
 import { LANDED_READS, type Land, landingTo } from '../../ask/query/landed.js';
 import { readLake } from '../../ask/query/open-lake.js';
 import { gridOf } from '../../ask/query/table.js';
-import { FACTORS, VALUE_READS, type Value, valueOfCar, valuesOfLots } from '../../ask/query/valuation.js';
+import {
+  FACTORS,
+  nearWords,
+  VALUE_READS,
+  type Value,
+  valueOfCar,
+  valuesOfLots,
+} from '../../ask/query/valuation.js';
 import type { Config } from '../../base/config/config.js';
 import { count, printable, words } from '../../base/config/printable.js';
 import { sourceOf } from '../../core/model/costs/columns.js';
@@ -36,7 +43,7 @@ export const value = command({
       implies: 'to',
       describe: 'number of the source where a car without a lot is bought',
     },
-    state: { type: 'string', implies: 'to', describe: 'code of the state where a car without a lot stands' },
+    state: { type: 'string', describe: 'code of the state where a car without a lot stands' },
     ...snapshotOptions,
   },
   async run(given, { signal }) {
@@ -54,7 +61,7 @@ export const value = command({
       if (!isCar) return valuesOfLots(connection, id ?? '', land);
       const distance = km === undefined ? undefined : wholeNumber('--km', km, 0, 5_000_000);
       const car = { make, model, year: wholeNumber('--year', year, 1940, 2100), km: distance };
-      return [await valueOfCar(connection, { ...car, damage, title }, land)];
+      return [await valueOfCar(connection, { ...car, damage, title, state: given.state }, land)];
     });
     print(values, () => values.map(cardOf).join('\n\n'));
   },
@@ -67,13 +74,12 @@ async function landingAt(
     config,
     bid,
     source,
-    state,
-  }: Readonly<Record<'bid' | 'source' | 'state', string | undefined>> & { readonly config: Config },
+  }: Readonly<Record<'bid' | 'source', string | undefined>> & { readonly config: Config },
   to: string,
 ): Promise<Land> {
   const price = bid === undefined ? undefined : positiveNumber('--bid', bid, 100_000_000);
   const number = source === undefined ? undefined : wholeNumber('--source', sourceOf(source), 1, 1000);
-  return landingTo(connection, to, { bid: price, source: number, state, config });
+  return landingTo(connection, to, { bid: price, source: number, config });
 }
 
 /** The answer for a person, a line each of what is known. */
@@ -126,10 +132,10 @@ function accuracyOf({ accuracy }: Value): string | false {
   return `${printable(accuracy.of)}: half of ${count(accuracy.prices)} ${judged} were within ${percent(accuracy.error_median)} of the price, on the whole ${percent(Math.abs(bias))} too ${bias < 0 ? 'low' : 'high'}${inside}`;
 }
 
-/** What where and by whom a lot is sold does to its estimate; the state may be among the drivers, too. */
+/** What where and by whom a lot is sold does to its estimate; the state may be among the drivers, too. A car has a state alone. */
 function placeOf({ place_factor, seller_factor }: Value): string | false {
   const shares = [
-    ['state and branch', place_factor],
+    [seller_factor === null ? 'state' : 'state and branch', place_factor],
     ['seller', seller_factor],
   ] as const;
   const moving = shares.flatMap(([name, factor]) => {
@@ -227,8 +233,9 @@ function chancesOf({ odds, days }: Value): Lines {
   ];
 }
 
-function comparablesOf({ currency, comparable_sales: sales }: Value): Lines {
-  if (sales.length === 0) return [];
+function comparablesOf(value: Value): Lines {
+  const { currency, comparable_sales: sales } = value;
+  if (sales.length === 0) return [nearWords(value)];
   const isDoubted = sales.some(({ doubt }) => doubt !== null);
   const columns = ['year', '>km', 'damage', 'title', '>price', '>for this car', 'priced on', 'link'];
   const cells = sales.map((sale) => [
@@ -238,7 +245,8 @@ function comparablesOf({ currency, comparable_sales: sales }: Value): Lines {
     ...(isDoubted ? [words(sale.doubt)] : []),
   ]);
   return [
-    `priced lots most like it, in ${currency}; for this car: their price adjusted to this car`,
+    nearWords(value),
+    `in ${currency}; for this car: their price adjusted to this car`,
     gridOf(isDoubted ? [...columns, 'doubted'] : columns, cells),
   ];
 }
