@@ -242,6 +242,7 @@ select
         'otherwise': (
             select list({
                 'what': what, 'level': level, 'prices': prices,
+                'is_own': coalesce(level = if(what = 'damage', $damage, $title), false),
                 'estimate': if(enough(prices), estimate, null),
                 'low_80': if(enough(prices), low_80, null),
                 'high_80': if(enough(prices), high_80, null)

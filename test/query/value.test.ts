@@ -129,9 +129,10 @@ describe('the value of a car', () => {
       const car = { make: 'Make 2', model: 'Model 203', year: 2020, km: 100_000, ...facts };
       const { evidence } = await valueOfCar(market.connection, car);
       expect(evidence?.otherwise.length).toBe(6 + 4);
-      for (const { what, level, prices, ...told } of evidence?.otherwise ?? []) {
+      for (const { what, level, prices, is_own, ...told } of evidence?.otherwise ?? []) {
         const { estimate, low_80, high_80 } = await valueOfCar(market.connection, { ...car, [what]: level });
         expect(told, level).toEqual({ estimate, low_80, high_80 });
+        expect(is_own).toBe(level === { damage: undefined, title: undefined, ...facts }[what]);
         const column = what === 'damage' ? 'damage_main_group' : 'title_brand';
         const [counted] = await market.rows(
           `select count(price) as prices from price_inputs where ${column} = '${level}'`,

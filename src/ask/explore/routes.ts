@@ -24,6 +24,7 @@ import type { Follower, Served } from './shown.js';
 import { NAME, savedQuery, sqlPage } from './sql-page.js';
 import { type Ending, type Endings, send, textsOf } from './stream.js';
 import { tablePage, tablesPage } from './tables-page.js';
+import { valuePage } from './value-page.js';
 
 /** Files that pages load, with their types. */
 const ASSETS: Readonly<Record<string, readonly [file: string, type: string]>> = {
@@ -195,6 +196,7 @@ export function appOf(
       isSlow: true,
     });
   });
+  app.get('/value', (c) => page(c, (shown) => valuePage(shown, c.req.query()), { isSlow: true }));
   app.get('/compare', (c) => {
     const { kind, car = '' } = c.req.query();
     const names = (c.req.queries('of') ?? []).map((name) => name.slice(0, 100));

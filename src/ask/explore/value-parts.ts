@@ -27,6 +27,12 @@ const SHORT: Readonly<Record<string, string>> = {
 export const insideOf = (share: unknown): string =>
   share === null ? '' : `; ${percent(share)} of the prices lay within the interval of 80%`;
 
+/** How far such estimates were off. */
+export const accuracyOf = ({ accuracy }: Pick<Value, 'accuracy'>): string =>
+  accuracy === null
+    ? ''
+    : `half of ${count(accuracy.prices)} were within ${percent(accuracy.error_median)} of the price${insideOf(accuracy.inside_80)}`;
+
 /** What of four such lots that are sold one, two and three go for at most at auction. */
 export const bidsOf = (
   { low_50, high_50 }: Pick<Value, 'low_50' | 'high_50'>,

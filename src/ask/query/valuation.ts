@@ -61,6 +61,8 @@ const estimated = z.object({
           what: z.enum(['damage', 'title']),
           level: z.string(),
           prices: z.number(),
+          /** Whether the car is said to have it. */
+          is_own: z.boolean(),
           estimate: amount,
           low_80: amount,
           high_80: amount,
