@@ -258,7 +258,7 @@ it('writes nothing, whatever is asked', async () => {
     for (const method of ['PUT', 'DELETE', 'PATCH'])
       expect(await statusOf(path, { cookie: explore.cookie, origin: explore.origin }, method)).toBe(404);
   expect((await explore.send('/searches', { name: 'mine', search: 'make=Toyota' })).status).toBe(400);
-  expect((await explore.send('/sql', { name: 'mine', sql: 'from lots' })).status).toBe(400);
+  expect((await explore.send('/queries', { name: 'mine', sql: 'from lots' })).status).toBe(400);
   expect(existsSync(outside)).toBe(false);
   expect(digest()).toBe(before);
   expect(await explore.text('/')).toContain('lots');
@@ -271,12 +271,12 @@ it('saves only new files of plain names in its own folders', async () => {
   try {
     for (const name of ['', '../', '12', 'lots', 'Lots!'])
       expect((await writing.send('/searches', { name, search: 'make=Toyota' })).status, name).toBe(400);
-    expect((await writing.send('/sql', { name: 'x', sql: 'drop view lots' })).status).toBe(400);
+    expect((await writing.send('/queries', { name: 'x', sql: 'drop view lots' })).status).toBe(400);
     expect(
       (await writing.send('/searches', { name: 'mine', search: "make=Toyota&seller=o'neill" })).status,
     ).toBe(303);
     expect((await writing.send('/searches', { name: 'mine', search: 'make=Ford' })).status).toBe(400);
-    expect((await writing.send('/sql', { name: 'mine', sql: 'from lots' })).status).toBe(303);
+    expect((await writing.send('/queries', { name: 'mine', sql: 'from lots' })).status).toBe(303);
     expect(
       (await writing.send('/searches', { name: 'cheap', sql: 'select vehicle_id from lots' })).status,
     ).toBe(400);
@@ -343,7 +343,7 @@ it('answers a hundred malformed requests, and the next good one', async () => {
   }
   await raw('GARBAGE\r\n\r\n');
   await raw(`GET / HTTP/1.1\r\nhost: ${host}\r\ncontent-length: x\r\n\r\n`);
-  expect((await explore.send('/sql', { name: 'big', sql: 'x'.repeat(1_300_000) })).status).toBe(413);
+  expect((await explore.send('/queries', { name: 'big', sql: 'x'.repeat(1_300_000) })).status).toBe(413);
   expect((await explore.get('/')).status).toBe(200);
 });
 

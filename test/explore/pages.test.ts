@@ -28,6 +28,14 @@ const lake = (sql: string) =>
 const tally = (page: string): number =>
   Number(/role="status">([\d,]+) lots?/.exec(page)?.[1]?.replaceAll(',', '') ?? '0');
 
+/** The addresses in a part of a page. */
+const linksIn = (page: string, id: string): readonly string[] => {
+  const [part = ''] = new RegExp(`id="${id}".*?(</section>|</details>)`, 's').exec(page) ?? [];
+  return [...part.matchAll(/href="([^"]+)"/g)].map(([, to = '']) =>
+    to.replaceAll('&amp;', '&').replaceAll('&#39;', "'"),
+  );
+};
+
 /** Lots on offer with their names, joined anew from tables and marts. */
 const OFFERS = `from price_estimates e join lots l using (lot_id) left join vehicle_facts f on f.vehicle_id = l.vehicle_id
   left join dim_manufacturers m on m.manufacturer_id = f.manufacturer_id left join dim_models n on n.model_id = f.model_id
@@ -291,6 +299,75 @@ describe('pages', () => {
     expect(await explore.text('/compare?kind=make&of=Toyota')).toContain(
       `>${Number(row?.lots).toLocaleString('en')}<`,
     );
+  });
+
+  it('run a query of a form, keep the last ones, and begin with examples of this lake', async () => {
+    const begin = await explore.text('/sql');
+    const [car] = await lake(
+      `select m.manufacturer_name || ' ' || n.model_name as name ${OFFERS} and e.market = 'auction' and n.model_name is not null
+       group by all order by count(*) desc, name limit 1`,
+    );
+    expect(begin).toContain(`What the ${car?.name} brought at auction, by month`);
+    const examples = linksIn(begin, 'examples');
+    expect(examples).toHaveLength(6);
+    for (const link of examples) {
+      const page = await explore.text(link);
+      expect(page, link).not.toContain('role="alert"');
+      expect(page, link).toMatch(/role="status">(The first )?[1-9]\d* rows?/);
+    }
+    // One that fails did not run, and a long one fits into no address.
+    const long = `select 'long' as answer -- ${'x'.repeat(20_000)}`;
+    for (const q of ['select 42 as answer', 'select nothing', long]) await explore.send('/sql', { q });
+    const posted = await (await explore.send('/sql', { q: "select 'a<b' as answer" })).text();
+    expect(posted).toContain('<th scope="row">a&lt;b');
+    const last = [...linksIn(await explore.text('/sql'), 'last')];
+    const texts = last.map((link) => new URL(link, explore.origin).searchParams.get('q'));
+    expect(texts.slice(0, 2)).toEqual(["select 'a<b' as answer", 'select 42 as answer']);
+    expect(texts).toHaveLength(8);
+  });
+
+  it.each([
+    ['q=from+lot', 'Did you mean &quot;lots&quot;', 'the page Tables lists'],
+    ['q=drop+table+lots', 'only queries are allowed', 'the links CSV and Parquet'],
+    ["q=from+read_csv('/etc/passwd')", 'Permission Error', 'a query reads tables by name'],
+  ])('tell of the query %s what is wrong, and of no commands', async (query, message, hint) => {
+    for (const path of [`/sql?${query}`, `/query.csv?${query}`]) {
+      const page = await (await explore.get(path)).text();
+      expect(page).toContain(message);
+      expect(page).toContain(hint);
+      expect(/<div class="words" role="alert">.*?<\/div>/s.exec(page)?.[0]).not.toMatch(/lotlake |--\w/);
+    }
+  });
+
+  it('say which rows a pivot counts', async () => {
+    for (const where of ['true', 'year >= 2015', "outcome <> 'upcoming' -- no dates ahead"]) {
+      const [row = {}] = await lake(
+        `select cast(count(*) as int) as lines, cast(count(if(is_observed, 1, null)) as int) as observed,
+          cast(sum(cast(outcome = 'sold' as int)) as int) as sold, cast(count(price) as int) as prices from sales where ${where}\n`,
+      );
+      const [lines, observed, sold, prices] = ['lines', 'observed', 'sold', 'prices'].map((name) =>
+        Number(row[name]).toLocaleString('en'),
+      );
+      const query = new URLSearchParams({ by: 'domain_name', measure: 'median', of: 'price', where });
+      expect(await explore.text(`/marts/sales.html?${query}`)).toContain(
+        `Rows: an auction attempt of a lot; ${lines} count here, of them ${observed} observed, ${sold} sold, ${prices} with price.`,
+      );
+    }
+    expect(await explore.text('/marts/sales.html')).not.toContain('count here');
+  });
+
+  it('begin with pivots and comparisons of this lake', async () => {
+    const pivots = linksIn(await explore.text('/tables'), 'examples');
+    expect(pivots).toHaveLength(4);
+    for (const link of pivots) {
+      const page = await explore.text(link);
+      expect(page, link).not.toContain('role="alert"');
+      expect(page, link).toMatch(/role="status">[1-9]\d* rows?/);
+    }
+    const comparisons = linksIn(await explore.text('/compare'), 'examples');
+    expect(comparisons).toHaveLength(7);
+    for (const link of comparisons)
+      expect((await explore.text(link)).match(/Show its lots/g), link).toHaveLength(2);
   });
 
   it('end a query whose reader is gone', async () => {

@@ -8,6 +8,7 @@ import { type Html, html } from '../page/html.js';
 import { overTime } from '../page/line-charts.js';
 import { factsOf, section } from '../page/section.js';
 import { ask } from '../query/ask.js';
+import { frequentNames } from './examples.js';
 import { makeIn } from './find-page.js';
 import { addressOf, conditionOf, searchIn } from './lot-filters.js';
 import { meantChoice, type Names } from './names.js';
@@ -159,10 +160,24 @@ export async function comparePage(
     first: html`<h1>${title}</h1>
 ${form(kind, compared.length > 0 ? compared : asked, car === undefined ? ofCar : shortly(nameOf(car)))}
 ${notes.map((text) => html`<p class="note">${text}</p>`)}
+${asked.length === 0 && (await readyLinks(connection))}
 ${compared.length > 0 && table(compared, columns)}
 ${compared.length > 0 && html`<p class="note">In brackets stands on how many prices or lots a figure rests. An interval of 95% holds the true figure in 19 of 20 such cases. Rates of sellers and branches lean on the average of their source, the more the fewer lots they rest on.</p>`}`,
     rest: trends(connection, kind, compared),
   };
+}
+
+/** Comparisons of the two most frequent of each kind. */
+async function readyLinks(connection: DuckDBConnection): Promise<Html> {
+  const frequent = await frequentNames(connection);
+  const links = Object.entries(KINDS).map(([kind, { label }]) => {
+    const names = frequent.get(kind) ?? [];
+    const query = new URLSearchParams({ kind });
+    for (const name of names) query.append('of', shortly(name));
+    const words = names.map((name) => heading(name).replaceAll('_', ' ')).join(' and ');
+    return [label, names.length < 2 ? '' : html`<a href="/compare?${query}">${words}</a>`] as const;
+  });
+  return section('examples', 'For example', '', factsOf(links));
 }
 
 const nameOf = ({ make, model }: Car): string => (model === null ? make : `${make} | ${model}`);

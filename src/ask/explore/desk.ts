@@ -2,6 +2,7 @@ import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../../base/config/config.js';
 import { LotlakeError, messageOf } from '../../base/config/lotlake-error.js';
+import { HINTS } from '../../core/model/read-only.js';
 import { openJobLake } from './job-lake.js';
 import { type Job, runJob } from './jobs.js';
 
@@ -12,6 +13,21 @@ export interface Opening {
   /** Database with the lots on offer. */
   readonly database: string;
   readonly most: number;
+}
+
+/** What to do about a query that failed, on a page. */
+const PAGE_HINTS: Readonly<Record<keyof typeof HINTS, string>> = {
+  tables: 'the page Tables lists what there is, and the page of a table its columns',
+  files: 'a query reads tables by name, such as from lots where domain_id = 3, and no other files',
+  keep: 'the links CSV and Parquet over a result keep it, and Save keeps the query',
+  plan: 'take CSV',
+};
+
+/** The hint of an error without commands and flags, which a page has not. */
+function hintOf({ hint }: LotlakeError): string | undefined {
+  for (const [name, text] of Object.entries(PAGE_HINTS))
+    if (hint === HINTS[name as keyof typeof HINTS]) return text;
+  return hint;
 }
 
 /** What a desk answers. After a piece it waits until the next one is wanted. */
@@ -55,7 +71,7 @@ async function work(job: Job): Promise<void> {
       error: {
         message: messageOf(error),
         outcome: known?.outcome ?? 'failed',
-        hint: known?.hint,
+        hint: known && hintOf(known),
         ...(known !== undefined && { code: known.code }),
       },
     });

@@ -208,13 +208,16 @@ export function appOf(
       missing: 'The snapshot has no such table.',
     }),
   );
-  app.get('/sql', (c) => {
+  const sql = (c: Context, text: string): Promise<Response> => {
     const nonce = randomBytes(16).toString('base64url');
     protect(c, { nonce });
+    return page(c, (shown) => sqlPage(shown, config, text, folders.queries, nonce));
+  };
+  app.get('/sql', (c) => {
     const { q, name } = c.req.query();
-    const text = q ?? (name === undefined ? '' : (savedQuery(folders.queries, name) ?? ''));
-    return page(c, (shown) => sqlPage(shown, text, folders.queries, nonce));
+    return sql(c, q ?? (name === undefined ? '' : (savedQuery(folders.queries, name) ?? '')));
   });
+  app.post('/sql', async (c) => sql(c, (await fields(c)).q ?? ''));
   app.get('/catalog.json', (c) =>
     withShown(c, async ({ catalog }) =>
       c.json(
@@ -289,7 +292,7 @@ export function appOf(
     // A path of this server alone.
     return c.redirect(/^\/(?!\/)/.test(back) ? back : '/', 303);
   });
-  app.post('/sql', async (c) => {
+  app.post('/queries', async (c) => {
     const { name: given = '', sql = '' } = await fields(c);
     const name = slugOf(given);
     const folder = needed(folders.queries);

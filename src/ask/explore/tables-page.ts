@@ -8,13 +8,15 @@ import { type Html, html, pathOf } from '../page/html.js';
 import { around, endpointsOf, lineageOf, lineageSvg } from '../page/lineage.js';
 import { factsOf, section } from '../page/section.js';
 import type { ColumnFacts } from './column-facts.js';
+import { pivotLinks } from './examples.js';
 import type { Page } from './page-frame.js';
 import { MEASURES, type Pivot } from './pivot.js';
 import type { Served, Shown } from './shown.js';
 import { partsOf, textsOf } from './stream.js';
 
 /** The catalogue: all tables and marts, or those of which a name, column or description has a text. */
-export function tablesPage({ catalog }: Shown, wanted: string): Page {
+export function tablesPage(shown: Shown, wanted: string): Page {
+  const { catalog } = shown;
   const text = wanted.trim().toLowerCase();
   const found = catalog.filter(
     (table) =>
@@ -44,6 +46,7 @@ export function tablesPage({ catalog }: Shown, wanted: string): Page {
     place: 'tables',
     first: html`<h1>Tables and marts</h1>
 <form class="filters" action="/tables"><div class="fields"><label>Name, column or word<input name="q" type="search" value="${wanted}" maxlength="100"></label></div><p class="tools"><button class="main">Search</button></p></form>
+${text === '' && section('examples', 'For example', '', pivotLinks(shown))}
 ${layersOf(found).map(([id, title, tables]) => listOf(id, title, tables))}
 ${listOf(
   'feed',
@@ -81,10 +84,10 @@ ${pivotForm(table, pivot)}`,
 
 async function* restOf(shown: Served, table: CatalogTable, pivot: Pivot): AsyncGenerator<Html> {
   const { catalog } = shown;
-  const { name, columns, rows, key } = table;
+  const { name, grain, columns, rows, key } = table;
   yield observedNote(table, pivot);
   yield currencyNote(table, pivot);
-  yield* partsOf(shown.run({ kind: 'pivot', table: { name, columns, rows }, pivot }));
+  yield* partsOf(shown.run({ kind: 'pivot', table: { name, grain, columns, rows }, pivot }));
   const hasFacts = pivot.facts !== undefined;
   const [found] = hasFacts
     ? await textsOf(shown.run({ kind: 'facts', table: { name, columns, rows, key } }))

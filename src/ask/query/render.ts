@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { remove } from '../../base/config/owned.js';
 import { literal } from '../../base/duck/session.js';
-import { failQuery, type ReadQuery, refused } from '../../core/model/read-only.js';
+import { failQuery, HINTS, type ReadQuery, refused } from '../../core/model/read-only.js';
 import { csvHeader, csvLine } from './csv.js';
 import { type Columns, joined, openResult, type Result, type Rows } from './result.js';
 import { arrowValue, jsonValue } from './result-values.js';
@@ -76,8 +76,7 @@ async function* parquet(
   query: ReadQuery,
   temp: string,
 ): AsyncGenerator<Uint8Array> {
-  if (query.sql !== query.select)
-    throw refused('a plan has no form in Parquet', 'leave --format out, or use json, csv or arrow');
+  if (query.sql !== query.select) throw refused('a plan has no form in Parquet', HINTS.plan);
   const path = join(temp, `${randomUUID()}.parquet`);
   // Passed as a string, the query may end with a comment or a semicolon.
   const copy = `copy (from query(${literal(query.select)})) to ${literal(path)} (format parquet, compression zstd)`;

@@ -66,19 +66,24 @@ export async function checkTests(connection: DuckDBConnection, { models, checks 
     });
 }
 
+/** What to do about a query that failed, on the command line. */
+export const HINTS = {
+  tables: 'lotlake tables lists what there is; lotlake describe <table> lists its columns',
+  files:
+    "a query reads tables by name, such as from lots where domain_id = 3; of files it reads only all of a table, '<output>/lake/current/<table>/**/*.parquet'; a bare DuckDB reads any file",
+  keep: 'to keep a result, use --format and redirect the output',
+  plan: 'leave --format out, or use json, csv or arrow',
+} as const;
+
 /** The error of a query that DuckDB could not run, with DuckDB's message. */
 export function queryError(error: unknown): LotlakeError {
   const message = messageOf(error).replace(/^Failed to extract statements: /, '');
   const [, missing = ''] = /^Catalog Error: Table with name (\w+) does not exist/.exec(message) ?? [];
   const hint = message.includes('file system operations are disabled')
-    ? BY_NAME
-    : (insteadOf(missing) ??
-      'lotlake tables lists what there is; lotlake describe <table> lists its columns');
+    ? HINTS.files
+    : (insteadOf(missing) ?? HINTS.tables);
   return new LotlakeError('QUERY_FAILED', message, { cause: error, hint });
 }
-
-const BY_NAME =
-  "a query reads tables by name, such as from lots where domain_id = 3; of files it reads only all of a table, '<output>/lake/current/<table>/**/*.parquet'; a bare DuckDB reads any file";
 
 /** Throws the error of a query that DuckDB could not run. */
 export const failQuery = (error: unknown): never => {
@@ -100,7 +105,7 @@ async function refusal(connection: DuckDBConnection, sql: string, tree: SqlTree)
   if (statements.count > 1) return refused(`expected one statement and found ${statements.count}`);
   return refused(
     'only queries are allowed: select, from, with, values, describe, summarize, show, pivot, explain',
-    'to keep a result, use --format and redirect the output',
+    HINTS.keep,
   );
 }
 

@@ -1,5 +1,5 @@
-import { sql } from '@codemirror/lang-sql';
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { StandardSQL, type schemaCompletionSource, sql } from '@codemirror/lang-sql';
+import { HighlightStyle, syntaxHighlighting, syntaxTree } from '@codemirror/language';
 import { Prec } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
@@ -28,6 +28,29 @@ const STYLE = HighlightStyle.define([
   { tag: tags.comment, color: 'var(--muted)' },
 ]);
 
+/** Letters of a query that stand in the address of its result. */
+const IN_ADDRESS = 4000;
+
+type Schema = Readonly<Record<string, readonly string[]>>;
+
+/** Completes the columns of the tables that the query names, or of all. Behind a table and a dot, the language does that. */
+const columnsOf =
+  (schema: Schema): ReturnType<typeof schemaCompletionSource> =>
+  (context) => {
+    const word = context.matchBefore(/(?<![\w.])\w+/);
+    if (word === null || /String|Comment/.test(syntaxTree(context.state).resolveInner(context.pos, -1).name))
+      return null;
+    const words = new Set(context.state.doc.toString().match(/\w+/g));
+    const named = Object.keys(schema).filter((name) => words.has(name));
+    const tables = named.length === 0 ? Object.keys(schema) : named;
+    const columns = new Set(tables.flatMap((name) => schema[name] ?? []));
+    return {
+      from: word.from,
+      validFor: /^\w*$/,
+      options: [...columns].map((label) => ({ label, type: 'property', boost: 1 })),
+    };
+  };
+
 /** The query under way. */
 let running: AbortController | undefined;
 
@@ -37,14 +60,16 @@ async function run(text: string): Promise<void> {
   const mine = new AbortController();
   running = mine;
   cancel?.removeAttribute('hidden');
-  const address = `/sql?${new URLSearchParams({ q: text })}`;
   const show = (nodes: readonly (Node | string)[]): void =>
     document.querySelector('#result')?.replaceChildren(...nodes);
   show(['Running …']);
   try {
-    const answer = await fetch(address, { signal: mine.signal });
+    const body = new URLSearchParams({ q: text });
+    const answer = await fetch('/sql', { method: 'POST', body, signal: mine.signal });
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    history.replaceState(null, '', address);
+    history.replaceState(null, '', text.length > IN_ADDRESS ? '/sql' : `/sql?${body}`);
+    const last = page.querySelector('#last ul');
+    if (last !== null) document.querySelector('#last ul')?.replaceWith(last);
     show([...(page.querySelector('#result')?.childNodes ?? ['The server gave no result.'])]);
   } catch (error) {
     show([mine.signal.aborted ? 'Cancelled.' : `The server does not answer: ${String(error)}`]);
@@ -56,7 +81,7 @@ async function run(text: string): Promise<void> {
 async function edit(): Promise<void> {
   if (form === null || field === null) return;
   const answer = await fetch('/catalog.json');
-  const schema: Record<string, string[]> = answer.ok ? await answer.json() : {};
+  const schema: Schema = answer.ok ? await answer.json() : {};
   const submit = (): boolean => {
     form.requestSubmit();
     return true;
@@ -71,6 +96,7 @@ async function edit(): Promise<void> {
       COLOURS,
       syntaxHighlighting(STYLE),
       sql({ schema }),
+      StandardSQL.language.data.of({ autocomplete: columnsOf(schema) }),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ 'aria-label': 'Query' }),
     ],
