@@ -54,12 +54,13 @@ interface Context {
 
 /** The sections of the report. What is not known yet comes last in a section, a line for each reason. */
 export const sectionsOf = (answers: Answers, context: Context): Section[] =>
-  spec.sections.map((described) => {
-    const { id, title, lead } = described;
+  spec.sections.flatMap((described): Section[] => {
+    const { id, title, lead, costs } = described;
+    if (costs && context.cards.isForOthers === true) return [];
     const blocks = blocksOf(described, answers, context);
     const unknown = blocks.filter(({ part }) => part === undefined);
     const words = unique(unknown.flatMap((block) => block.words ?? []));
-    if (unknown.length === blocks.length) return { id, title, part: undefined, words };
+    if (unknown.length === blocks.length) return costs ? [] : [{ id, title, part: undefined, words }];
     const lines = words.map((reason) => {
       const titles = unknown.filter((block) => block.words === reason).map((block) => block.title);
       return html`<li>${titles.join('; ')}. ${reason}</li>`;
@@ -67,7 +68,7 @@ export const sectionsOf = (answers: Answers, context: Context): Section[] =>
     const unknownList =
       lines.length > 0 && html`<div class="unknown"><h3>Not known yet</h3><ul>${lines}</ul></div>`;
     const part = section(id, title, lead, html`${blocks.map((block) => block.part ?? '')}${unknownList}`);
-    return { id, title, part, words };
+    return [{ id, title, part, words }];
   });
 
 /** The figures that the first page of the explorer shows. */

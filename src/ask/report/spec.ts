@@ -30,6 +30,8 @@ const sectionSpec = z.strictObject({
   id: z.string(),
   title: z.string(),
   lead: z.string(),
+  /** Rests on the user's tables of costs: silent if there is nothing to show, and left out of what is for others. */
+  costs: z.boolean().default(false),
   /** Repeats the figures for each row of a query at a level, with the rows that have the same value in `column`. */
   each: z
     .strictObject({

@@ -17,6 +17,7 @@ const columnOfSeed = (seed: string, place: number): string[] =>
 const NAMES: Readonly<Record<string, () => readonly string[]>> = {
   source: () => Object.entries(sources).flat(),
   title: () => [...new Set([...columnOfSeed('title_brands', 1), 'unknown'])],
+  damage: () => [...new Set(columnOfSeed('damage_groups', 1))],
   state: () => [...new Set(columnOfSeed('state_codes', 2))],
   vehicle_type: () => Object.values(enumerations.vehicle_type),
   body_type: () => Object.values(enumerations.body_type),

@@ -211,7 +211,7 @@ function checkNames(rows: readonly CostRow[]): void {
   const checks: readonly [CostTable, string, ReadonlySet<string>, string][] = [
     ['charges', 'destination', destinations, 'destinations.csv has no such destination'],
     ['targets', 'destination', destinations, 'destinations.csv has no such destination'],
-    ...(['charges', 'inland', 'ocean'] as const).map(
+    ...(['charges', 'inland', 'ocean', 'repairs'] as const).map(
       (table): [CostTable, string, ReadonlySet<string>, string] => [
         table,
         'size',

@@ -12,6 +12,7 @@ type Kind =
   /** A name of a list, see NAMES, or `*`. */
   | 'source'
   | 'title'
+  | 'damage'
   | 'state'
   | 'vehicle_type'
   | 'body_type'
@@ -176,6 +177,20 @@ export const COST_TABLES = {
     series: [],
     keys: ['destination', 'make', 'model'],
     bands: ['year'],
+  },
+  /** What repair takes, for the report alone: no total has it. */
+  repairs: {
+    columns: {
+      damage: 'damage',
+      title: 'title',
+      size: 'any',
+      amount: 'amount',
+      currency: 'currency',
+      ...VALID,
+    },
+    series: [],
+    keys: ['damage', 'title', 'size'],
+    bands: [],
   },
 } as const satisfies Readonly<Record<string, Table>>;
 

@@ -66,7 +66,10 @@ export function scheduleOf(rows: readonly CostRow[], day: string): Schedule {
     rowsOf: (table, series) => groups.get(keyOf(table, series)) ?? [],
     series: (table) => firsts.get(table) ?? [],
     rate: (from, to) => (from === to ? SAME : rates.get(`${from} ${to}`)),
-    needsSize: valid.some((row) => row.table !== 'sizes' && ![ANY, ''].includes(cell(row, 'size'))),
+    // No total has repairs.
+    needsSize: valid.some(
+      (row) => row.table !== 'sizes' && row.table !== 'repairs' && ![ANY, ''].includes(cell(row, 'size')),
+    ),
   };
 }
 

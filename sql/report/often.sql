@@ -1,0 +1,42 @@
+-- Lots on offer that were offered three times and more, with what was bid for them first and last. First those whose Buy Now price
+-- is the lowest against the estimate, then those whose last top bid is; an estimate in doubt comes last.
+with often as (
+    select
+        lot_id,
+        offers.vehicle_id,
+        offers.domain_id,
+        offers.domain_name,
+        offers.lot,
+        offers.link,
+        offers.year,
+        offers.manufacturer_name,
+        offers.model_name,
+        odds.attempt - 1 as offered,
+        offers.currency,
+        offers.bid,
+        offers.buy_now,
+        offers.estimate,
+        offers.low_80,
+        offers.high_80,
+        offers.weak,
+        offers.prices_above
+    from lots_on_offer as offers
+    inner join sell_through_odds as odds using (lot_id)
+    where odds.attempt > 3
+),
+bids as (
+    -- an amount below 2 is a placeholder
+    select lot_id, min_by(amount, attempt) as first_bid, max_by(amount, attempt) as last_bid
+    from sales
+    semi join often using (lot_id)
+    where outcome in ('not_sold', 'on_approval') and amount >= 2 and plausible_price(amount) is not null
+    group by lot_id
+)
+select *
+from often
+left join bids using (lot_id)
+order by
+    case when prices_above is not null then buy_now / estimate end nulls last,
+    case when weak is null then last_bid / estimate end nulls last,
+    lot_id
+limit 40
