@@ -110,10 +110,30 @@ beforeAll(async () => {
     const vehicle = await first(
       'select vehicle_id from inspections join claim_history using (vehicle_id) limit 1',
     );
+    const sold = await first(
+      "select vehicle_id from sales where outcome = 'sold' and vehicle_id is not null and vehicle_id not in (select vehicle_id from lots_on_offer where vehicle_id is not null) limit 1",
+    );
     const explore = await openExplore(folder.path);
     for (const path of [
-      ...['/?make=Toyota&price=8000&days=7&sort=cheapest', `/find?q=${vin}`, `/find?q=${vin.slice(0, 16)}`],
-      ...[`/car/${vehicle}`, '/runs', '/searches', '/marts/sales.html?by=domain_name&across=outcome'],
+      ...[
+        '/lots?make=Toyota&price=8000&days=7&sort=cheapest',
+        `/find?q=${vin}`,
+        `/find?q=${vin.slice(0, 16)}`,
+      ],
+      ...[
+        `/car/${vehicle}`,
+        `/car/${sold}`,
+        '/',
+        '/answers',
+        '/sql',
+        '/tables',
+        '/compare',
+        '/value',
+        '/value?make=Toyota&model=Camry&year=2019&km=80k&state=TX',
+        '/runs',
+        '/searches',
+        '/marts/sales.html?by=domain_name&across=outcome',
+      ],
       ...['/compare?kind=model&of=Toyota+Camry', '/compare?kind=place&of=TX&car=Toyota'],
       ...[
         '/compare?kind=damage&of=front&car=Toyota',

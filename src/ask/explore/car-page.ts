@@ -16,7 +16,7 @@ import { costsPart } from './costs-part.js';
 import { type Page, rowsLink } from './page-frame.js';
 import { picturesForm } from './pictures.js';
 import type { Shown } from './shown.js';
-import { alike, bidsOf, drivers, insideOf } from './value-parts.js';
+import { alike, bidsOf, drivers, insideOf, valueBar } from './value-parts.js';
 
 /** Asks query files about one car. Its id is a literal, since DuckDB plans a statement with parameters twice. */
 const askAbout =
@@ -272,7 +272,7 @@ async function* restOf(
   if (pictures.size > 0) yield html`${picturesPart(await about('explore/images'), pictures)}`;
 }
 
-function valuePart(id: number, value: Value | undefined, [own, ...others]: readonly Row[]): Html {
+function valuePart(id: number, value: Value | undefined, [, ...others]: readonly Row[]): Html {
   if (value === undefined)
     return section(
       'estimate',
@@ -281,7 +281,7 @@ function valuePart(id: number, value: Value | undefined, [own, ...others]: reado
       html`<p class="words">The lake has no price or offer of this car, so there is no estimate.</p>`,
     );
   return section('estimate', 'Estimate', value.of.replace(/_com$/, '.com'), [
-    html`${doubtsOf(value).map((text) => html`<p class="alarm">${capital(text)}.</p>`)}${estimateFacts(value, own?.is_open === true && value.market === 'auction' && value.is_currency_known)}
+    html`${doubtsOf(value).map((text) => html`<p class="alarm">${capital(text)}.</p>`)}${valueBar(value)}${estimateFacts(value)}
 ${value.note !== null && html`<p class="note">${value.note}</p>`}
 ${value.estimate !== null && html`<div class="columns"><div><h3>What moves it from the average lot</h3>${drivers(value)}</div><div><h3>${value.market === 'asking' ? 'Cars most like it, at their asking prices' : 'Sales most like it'}</h3>${alike(value)}</div></div>`}
 ${others.length > 0 && html`<h3>Its other lots</h3>${otherEstimates(others)}`}`,
@@ -304,8 +304,7 @@ const otherEstimates = (estimates: readonly Row[]): Html =>
     ]),
   );
 
-/** @param isBidFor whether somebody can bid for the lot */
-function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value, isBidFor: boolean): Html {
+function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value): Html {
   const between = (low: number | null, high: number | null): string =>
     low === null ? '' : `${money(low, currency)} to ${money(high, currency)}`;
   const share = (factor: number | null): string =>
@@ -317,7 +316,6 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value, 
     ['Estimate', estimate === null ? 'none' : money(estimate, currency)],
     ['Half of such prices', between(value.low_50, value.high_50)],
     ['80% of such prices', between(value.low_80, value.high_80)],
-    ['What such lots brought', isBidFor ? bidsOf(value, estimate, currency) : ''],
     ['Buy Now', value.buy_now === null ? '' : `${money(value.buy_now, own)}${takenOf(value)}`],
     [
       value.market === 'asking' ? 'Asking price' : 'Price',

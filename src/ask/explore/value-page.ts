@@ -10,7 +10,7 @@ import { meantChoice, meantName } from './names.js';
 import { numberIn } from './number-in.js';
 import { type Page, rowsLink } from './page-frame.js';
 import type { Shown } from './shown.js';
-import { accuracyOf, alike, bidsOf, drivers } from './value-parts.js';
+import { accuracyOf, alike, bidsOf, drivers, valueBar } from './value-parts.js';
 
 /** The fields of the form by their names in an address. */
 const FIELDS = {
@@ -124,7 +124,7 @@ async function* answer({ connection }: Shown, given: Car): AsyncGenerator<Html> 
   const like = { make, model, year_from: String(year - 2), year_to: String(year + 2) };
   yield section('worth', `Worth ${money(value.estimate, value.currency)} at auction`, value.of, [
     verdict(value),
-    html`<p class="rows"><a href="/?${new URLSearchParams(like)}">Lots on offer like it</a></p>`,
+    html`<p class="rows"><a href="/lots?${new URLSearchParams(like)}">Lots on offer like it</a></p>`,
   ]);
   yield section(
     'reasons',
@@ -139,7 +139,7 @@ function verdict(value: Value): Html {
   const { estimate, currency, place_factor: place, evidence, note } = value;
   const between = (low: number | null, high: number | null): string =>
     low === null ? '' : `${money(low, currency)} to ${money(high, currency)}`;
-  return html`${factsOf([
+  return html`${valueBar(value)}${factsOf([
     ['8 of 10 like it go for', between(value.low_80, value.high_80)],
     ['Half of them go for', between(value.low_50, value.high_50)],
     ['What to bid', bidsOf(value, estimate, currency)],

@@ -1,5 +1,6 @@
-import { count, printable, words } from '../../base/config/printable.js';
+import { count, numberOrNull, printable, words } from '../../base/config/printable.js';
 import { enumerations } from '../../core/service/contract/enumerations.js';
+import { dealBar } from '../page/deal-bar.js';
 import { money, percent, source } from '../page/format.js';
 import { grid } from '../page/grid.js';
 import { type Html, html } from '../page/html.js';
@@ -32,6 +33,18 @@ export const accuracyOf = ({ accuracy }: Pick<Value, 'accuracy'>): string =>
   accuracy === null
     ? ''
     : `half of ${count(accuracy.prices)} were within ${percent(accuracy.error_median)} of the price${insideOf(accuracy.inside_80)}`;
+
+/** The bar of a value: its intervals, and what the sales near it in all say of the car. */
+export const valueBar = (value: Value): Html | false =>
+  dealBar({ ...value }, [
+    ...value.comparable_sales.map((sale) => ({
+      kind: 'sale' as const,
+      name: `Sale of ${printable(sale.sold_on)}, for this car`,
+      amount: numberOrNull(sale.adjusted_price),
+    })),
+    { kind: 'estimate', name: 'Estimate', amount: value.estimate },
+    { kind: 'buy', name: 'Buy Now', amount: value.is_currency_known ? value.buy_now : null },
+  ]);
 
 /** What of four such lots that are sold one, two and three go for at most at auction. */
 export const bidsOf = (

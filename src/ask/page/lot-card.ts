@@ -19,14 +19,14 @@ const amount = (name: string, value: unknown, text: string): Html =>
   html`<data class="${name}" value="${value}">${text}</data>`;
 
 /** The name of the car of a row. */
-export const carName = ({ year, manufacturer_name, model_name }: Row): string =>
+const carName = ({ year, manufacturer_name, model_name }: Row): string =>
   [year, manufacturer_name, model_name]
     .map(printable)
     .filter((part) => part !== '')
     .join(' ') || 'Car without a name';
 
 /** When a lot is sold: in UTC; the script of the page writes the zone of the reader before it. */
-export const auctionAt = (at: unknown): Html =>
+const auctionAt = (at: unknown): Html =>
   html`<time class="at" datetime="${dateOf(at).toISOString()}">${instant(at)}</time>`;
 
 /** Share by which a Buy Now price must lie below the estimate to be told. */
@@ -132,10 +132,7 @@ function pictureOf({ picture, domain_name }: Row, allowed: ReadonlySet<string>):
  * A lot on offer as every page shows it: the car, what speaks for and against it, and its prices on the bar of what such lots bring.
  * @param row of `lots_on_offer`; `became` says what a lot is now that is no longer on offer
  */
-export function lotCard(
-  row: Row,
-  { pageOf = pageOfLot, pictures, isForOthers = false }: CardOptions = {},
-): Html {
+function lotCard(row: Row, { pageOf = pageOfLot, pictures, isForOthers = false }: CardOptions = {}): Html {
   const page = pageOf(row);
   const name = carName(row);
   const bar = dealBar(row, [

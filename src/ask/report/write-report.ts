@@ -148,7 +148,14 @@ export function readPages(
         reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
         own: ownModels(manifest),
       }),
-      answers: String(html`${known.filter(({ id }) => ANSWERS.includes(id)).map(({ part }) => part)}`),
+      answers: String(
+        html`${sections
+          .filter(({ id }) => ANSWERS.includes(id))
+          .map(
+            ({ id, title, part, words }) =>
+              part ?? section(id, title, '', html`<p class="words">${words.join(' ')}</p>`),
+          )}`,
+      ),
       home: fillPage('home.html', {
         ...parts,
         figures: homeFigures(answers, { ...context, cards: { ...cards, ...(pictures && { pictures }) } }),
