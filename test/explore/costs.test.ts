@@ -11,7 +11,7 @@ import { rows } from '../../src/base/duck/session.js';
 import { createWorld } from '../../src/sandbox/index.js';
 import { cardsOf } from '../page/cards.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
-import { night, nightOf, reportOf } from '../report/lake.js';
+import { type Element, night, nightOf, reportOf } from '../report/lake.js';
 import { recordsOf } from '../served.js';
 import { type Opened, openExplore } from './server.js';
 
@@ -59,6 +59,14 @@ const tally = (page: string): number =>
   Number(/role="status">([\d,]+) lots?/.exec(page)?.[1]?.replaceAll(',', '') ?? '0');
 
 const documentOf = (text: string) => parseHTML(text).document;
+
+/** The texts of the cells of a column of a table. */
+function column(part: Element, head: string): string[] {
+  const place = [...part.querySelectorAll('thead th')].findIndex((each) => each.textContent === head);
+  return [...part.querySelectorAll('tbody tr')].map(
+    (line) => [...line.querySelectorAll('th, td')][place]?.textContent ?? '',
+  );
+}
 
 describe('a list with tables of costs', () => {
   it.each([
@@ -120,7 +128,9 @@ describe('a list without tables of costs', () => {
       expect(page).not.toContain(part);
     const [card] = cardsOf(documentOf(page));
     expect(await plain.text(String(card?.page))).not.toContain('id="costs"');
-    expect((await reportOf(without.path)).html).not.toMatch(/In the end|tables of costs/);
+    expect((await reportOf(without.path)).html).not.toMatch(
+      /In the end|tables of costs|Discount against repair/,
+    );
   });
 
   it('finds nothing by costs, and says why', async () => {
@@ -222,6 +232,44 @@ it('the report has the costs of the next auctions', async () => {
   expect(Math.max(...most)).toBeGreaterThan(0);
 });
 
+it('the report has what damages and titles take off beside what repair takes', async () => {
+  const { document } = await reportOf(output);
+  const section = document.querySelector('#repair');
+  if (section === null) throw new TypeError('no section');
+  // A damage alone takes off what it does at the level of all lots, if nothing is known of a second one.
+  const ratios = await lake(
+    `select damage_main_group as damage, max(price_ratio_alike) as ratio from damage_breakdown
+     where level = 'all' and currency = 'USD' and damage_second_group = 'unknown' group by all`,
+  );
+  const [sound] = await lake(
+    `select median(e.estimate) as estimate, count(*) as lots
+     from lots_on_offer o join price_estimates e using (lot_id) join lot_groups g using (lot_id)
+     where g.is_sound and e.market = 'auction' and o.currency = 'USD' and e.estimate is not null`,
+  );
+  const amounts: Readonly<Record<string, number>> = { rear: 1800, side: 2000, hail: 1200, mechanical: 2000 };
+  const rowsOf = (head: string) => column(section, head);
+  const damages = rowsOf('Damage');
+  let compared = 0;
+  for (const [at, damage] of damages.entries()) {
+    const repair = amounts[damage];
+    if (repair === undefined || rowsOf('Size')[at] !== 'any') continue;
+    const [ratio, left] = ['Ratio', 'Left over'].map((head) => rowsOf(head)[at] ?? '');
+    const prices = rowsOf('Prices')[at]?.replaceAll(',', '');
+    if (Number(prices) < 5) {
+      expect([ratio, left]).toEqual([`too few (${prices})`, '–']);
+      continue;
+    }
+    const expected = Number(ratios.find((row) => row.damage === damage)?.ratio);
+    expect(ratio).toBe(expected.toFixed(2));
+    expect(rowsOf('Lots on offer')[at]).toBe(Number(sound?.lots).toLocaleString('en'));
+    const over = Math.round((1 - expected) * Number(sound?.estimate) - repair);
+    expect(Number(left?.replaceAll(/[^\d-]/g, ''))).toBe(over);
+    compared += 1;
+  }
+  expect(compared).toBeGreaterThan(2);
+  expect(rowsOf('Row')).toContain('repairs.csv:3');
+});
+
 it('pages for others say nothing of what the user pays', async () => {
   const to = join(folder.path, 'public');
   await exportPages(config(), to);
@@ -231,6 +279,6 @@ it('pages for others say nothing of what the user pays', async () => {
   expect(pages).toContain('report.html');
   for (const name of pages)
     expect(readFileSync(join(to, name), 'utf8'), name).not.toMatch(
-      /Most to bid|In the end|tables of costs|warsaw/,
+      /Most to bid|In the end|tables of costs|warsaw|repairs\.csv|Discount against repair/,
     );
 });

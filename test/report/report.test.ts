@@ -136,6 +136,49 @@ describe('the numbers behind the charts', () => {
       );
   });
 
+  it('are the lots that came back, as many as sell_through has at later attempts', async () => {
+    const rows = await ask(
+      'current',
+      `select domain_name, sum(lots_offered) as lots, sum(lots_sold) as sold from {sell_through}
+       where level = 'attempt' and attempt > 1 group by domain_id, domain_name order by domain_id`,
+    );
+    const total = (column: string) => rows.reduce((sum, row) => sum + Number(row[column]), 0);
+    expect(total('lots')).toBeGreaterThan(0);
+    const table = tableOf(document, 'What it brought, and after how many days');
+    expect(table.map((row) => row.slice(0, 2))).toEqual([
+      ['all sources', english(total('lots'))],
+      ...rows.map((row) => [String(row.domain_name).replace('_', '.'), english(row.lots)]),
+    ]);
+    const [first] = table;
+    expect(first?.[3]).toBe(
+      total('lots') < 5
+        ? `too few (${total('lots')})`
+        : `${((total('sold') / total('lots')) * 100).toFixed(1)}%`,
+    );
+  });
+
+  it('are the lots on offer that were offered three times and more', async () => {
+    const rows = await ask(
+      'current',
+      `select o.domain_name, count(*) as lots from {lots_on_offer} o
+       where (select count(*) from {sales} s where s.lot_id = o.lot_id and outcome <> 'upcoming') >= 3
+       group by all order by lots desc, o.domain_name`,
+    );
+    const table = tableOf(document, 'How many there are, by source');
+    expect(table.map((row) => [row[0], row[2]]).sort()).toEqual(
+      rows.map((row) => [String(row.domain_name).replace('_', '.'), english(row.lots)]).sort(),
+    );
+    const listed = tableOf(document, 'The cheapest of them against the estimate');
+    expect(listed.length).toBe(
+      Math.min(
+        40,
+        rows.reduce((sum, { lots }) => sum + Number(lots), 0),
+      ),
+    );
+    expect(listed.length).toBeGreaterThan(0);
+    for (const [, times] of listed) expect(Number(times)).toBeGreaterThan(2);
+  });
+
   it('are the lots of days_on_market', async () => {
     const rows = await ask(
       'current',

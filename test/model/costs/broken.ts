@@ -82,6 +82,12 @@ export const BASE: Readonly<Record<string, string>> = {
     'warsaw,toyota,camry,2020,2022,70000,,,2000,0.05,PLN,,,',
     'toronto,*,*,,,,copart_com,CA,500,,CAD,,,',
   ),
+  'repairs.csv': fileOf(
+    'damage,title,size,amount,currency,valid_from,valid_to,note',
+    'front,*,*,2500,USD,,,',
+    'front,salvage,large,3500,USD,,2026-06-30,',
+    '*,*,*,10000,PLN,,,"what the workshop asked in May"',
+  ),
 };
 
 /** The lines of a file of `BASE`, the header first. */
@@ -116,6 +122,7 @@ const INLAND = 'inland.csv';
 const OCEAN = 'ocean.csv';
 const SIZES = 'sizes.csv';
 const EXCHANGE = 'exchange.csv';
+const REPAIRS = 'repairs.csv';
 
 const files: readonly Broken[] = [
   {
@@ -563,6 +570,44 @@ const ratesAndTargets: readonly Broken[] = [
   ),
 ];
 
+const repairs: readonly Broken[] = [
+  oneLine(
+    'repairs with a column more',
+    REPAIRS,
+    1,
+    'damage,title,size,amount,currency,hours,valid_from,valid_to,note',
+    /hours|column|first line/i,
+  ),
+  oneLine('a repair of no damage', REPAIRS, 2, ',*,*,2500,USD,,,', /damage|empty/i),
+  oneLine(
+    'a repair of a damage by its name in the feed',
+    REPAIRS,
+    2,
+    'Front End,*,*,2500,USD,,,',
+    /Front End/,
+  ),
+  oneLine('a repair of a damage that does not exist', REPAIRS, 2, 'frunt,*,*,2500,USD,,,', /front/),
+  oneLine('a repair of a title that does not exist', REPAIRS, 3, 'front,salvaged,*,2500,USD,,,', /salvage\b/),
+  oneLine(
+    'a repair of a size that sizes.csv does not give',
+    REPAIRS,
+    3,
+    'front,*,huge,2500,USD,,,',
+    /huge|size/i,
+  ),
+  oneLine('a repair without an amount', REPAIRS, 2, 'front,*,*,,USD,,,', /amount/i),
+  oneLine('a repair below 0', REPAIRS, 2, 'front,*,*,-2500,USD,,,', /-2500|amount/i),
+  oneLine('a repair without a currency', REPAIRS, 2, 'front,*,*,2500,,,,', /currency/i),
+  moreRows('a repair twice', REPAIRS, ['Front,*,*,2600,USD,,,'], /line 2/),
+  moreRows(
+    'a repair that is valid while another is',
+    REPAIRS,
+    ['front,salvage,large,1,PLN,2026-06-30,,'],
+    /line 3/,
+  ),
+  moreRows('a repair with a gap of days', REPAIRS, ['front,salvage,large,1,PLN,2026-08-01,,'], /2026-07-01/),
+];
+
 export const BROKEN: readonly Broken[] = [
   {
     what: 'a base with all charges and one of them',
@@ -583,4 +628,5 @@ export const BROKEN: readonly Broken[] = [
   ...bands,
   ...bases,
   ...ratesAndTargets,
+  ...repairs,
 ];

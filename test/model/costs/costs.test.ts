@@ -52,6 +52,15 @@ describe('tables of costs', () => {
   );
 });
 
+it('a size in repairs.csv alone asks for no size of a lot', () => {
+  const repairs = (size: string) => ({
+    ...{ table: 'repairs' as const, line: 2 },
+    values: { damage: 'front', title: '*', size, amount: '1', currency: 'USD' },
+  });
+  expect(scheduleOf([repairs('large')], '2026-11-30').needsSize).toBe(false);
+  expect(scheduleOf([{ ...repairs('large'), table: 'charges' }], '2026-11-30').needsSize).toBe(true);
+});
+
 describe('the example of docs/ask/costs.md', () => {
   const page = readFileSync(join(packageRoot, 'docs', 'ask', 'costs.md'), 'utf8');
   const shown = (cents: number): string =>
