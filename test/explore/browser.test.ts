@@ -162,6 +162,16 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
       expect(await editor.textContent()).toContain('from dim_sources');
       await page.keyboard.press('Control+Enter');
       await page.locator('#result td, #result th[scope=row]').first().waitFor();
+      expect(new URL(page.url()).searchParams.get('q')).toContain('from dim_sources');
+      // A column of the table that the query names, and none of another.
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type("select 'damage_main' from lots_on_offer where damage_main_gr");
+      await page.locator('.cm-tooltip-autocomplete li', { hasText: 'damage_main_group' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type('select 1 as one from lots_on_offer where inspection');
+      await page.waitForTimeout(300);
+      expect(await page.locator('.cm-tooltip-autocomplete li', { hasText: 'inspection_id' }).count()).toBe(0);
       await page.keyboard.press('Control+a');
       await page.keyboard.type(
         'select count(*) from range(300000) a, range(300000) b where (a.range * b.range) % 7 = 3',
@@ -172,6 +182,26 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
       expect(await page.locator('#result').textContent()).toBe('Cancelled.');
       await page.keyboard.press('Control+a');
     });
+  });
+
+  it('prints all columns, and no menus and forms', async () => {
+    for (const path of [
+      '/?make=Toyota',
+      '/marts/lots_on_offer.html',
+      '/sql?q=from+lots+limit+5',
+      '/compare?kind=make&of=Toyota',
+    ])
+      await visit(path, async (page) => {
+        await page.setViewportSize({ width: 1032, height: 740 });
+        await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+        const seen = await page.evaluate(`({
+          cut: [...document.querySelectorAll('.scroll, .wide')].filter((box) => box.scrollWidth > box.clientWidth + 1).length,
+          tools: [...document.querySelectorAll('form, .menu ul, main button')].filter((tool) => tool.checkVisibility()).length,
+          day: document.querySelector('.snapshot').checkVisibility(),
+          ink: getComputedStyle(document.body).color,
+        })`);
+        expect(seen, path).toEqual({ cut: 0, tools: 0, day: true, ink: 'rgb(28, 32, 36)' });
+      });
   });
 
   it('saves a search, a query, and a query that is watched', async () => {
@@ -306,7 +336,7 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
           await answered;
           await page.waitForLoadState('networkidle');
           expect(await page.getByRole('alert').allTextContents(), label).toEqual([]);
-          if (isPost) expect(page.url(), label).toMatch(/searches$|name=|car\/\d+$/);
+          if (isPost) expect(page.url(), label).toMatch(/searches$|sql\?q=|name=|car\/\d+$/);
           await page.goto(`${explore.origin}${path}`);
         }
       });
