@@ -90,7 +90,7 @@ beforeAll(async () => {
         ['explore', '--export', join(folder.path, 'pages')],
       ],
       ...[
-        ['value', ...car],
+        ['value', ...car, '--state', 'TX'],
         ['value', vin],
         ['value', offered],
         ['value', several],
@@ -139,6 +139,7 @@ beforeAll(async () => {
         '/compare?kind=damage&of=front&car=Toyota',
         '/compare?kind=branch&of=a',
         '/compare?kind=seller&of=a',
+        '/value',
       ],
     ])
       expect(await (await explore.get(path)).text(), path).not.toContain('role="alert"');
