@@ -321,8 +321,8 @@ describe.skipIf(chromium === undefined)(`the explorer ${inBrowser}`, () => {
         for (let i = 0; i < many; i++) {
           const button = buttons.nth(i);
           const form = button.locator('xpath=ancestor::form');
-          for (const folded of await page.locator('details:not([open]) > summary').all())
-            await folded.click();
+          const folded = page.locator('details:not([open]) > summary');
+          while ((await folded.count()) > 0) await folded.first().click();
           for (const field of await form.locator('input[required]').all())
             await field.fill(`of ${name} ${i}`);
           if ((await form.getAttribute('role')) === 'search')
