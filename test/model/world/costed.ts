@@ -9,7 +9,7 @@ import { groupBy } from './statistics.js';
 /** The tables of costs in the order in which the mart has them. */
 const TABLES = [
   ...['destinations', 'buyer_fees', 'charges', 'inland', 'ocean'],
-  ...['sizes', 'taxes', 'exchange', 'targets'],
+  ...['sizes', 'taxes', 'exchange', 'targets', 'repairs'],
 ];
 
 /** The rows of the tables of costs; no cell of these files has a comma but for notes, which are quoted. */

@@ -74,6 +74,15 @@ function factsOf(night: WorldNight): Fact[] {
   });
 }
 
+/** What the inspections of each lot say of accidents; null if none says. */
+export function inspectedLots(night: WorldNight): (lot: LotOfNight) => 'accident' | 'no accident' | null {
+  const inspections = groupBy(inspectionsOf(night), listingsOfLots(night));
+  return (lot) => {
+    const { accident } = accidentOf(inspections.get(numberOf(lot)) ?? [], []);
+    return accident === 'yes' ? 'accident' : accident === 'no' ? 'no accident' : null;
+  };
+}
+
 const numberOf = ({ raw }: LotOfNight): string => `${raw.domain.id} ${raw.lot.trim()}`;
 
 /**

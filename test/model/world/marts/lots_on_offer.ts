@@ -1,4 +1,5 @@
 import type { MartRow, WorldNight } from '../night.js';
+import { inspectedLots } from './accident_discount.js';
 import { names } from './sales.js';
 
 const trimmed = (value: unknown): string | null => (typeof value === 'string' ? value.trim() : null);
@@ -22,6 +23,10 @@ function linkOf(domain: number, lot: string | null, external: unknown): string |
       ? `https://fem.encar.com/cars/detail/${lot}`
       : null;
 }
+
+/** The first text of a list. */
+const firstOf = (texts: unknown): string | null =>
+  Array.isArray(texts) ? String(texts[0] ?? '') || null : null;
 
 function doubtOf(row: MartRow, isSetBack: boolean): string | null {
   if (row.estimate === null) return null;
@@ -61,6 +66,10 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
     ['lot_groups', 'odometer_readings', 'sell_through_odds'].map((mart) => byLot(night, mart)),
   );
   const { manufacturer, model } = names(night);
+  const inspected = inspectedLots(night);
+  const byVehicle = async (mart: string): Promise<ReadonlyMap<number, MartRow>> =>
+    new Map((await night.rows(mart)).map((row) => [Number(row.vehicle_id), row]));
+  const [facts, vins] = [await byVehicle('vehicle_facts'), await byVehicle('vin_facts')];
   const landed = new Map(
     (await night.rows('landed_costs')).flatMap((row) =>
       row.is_default === true ? [[Number(row.lot_id), row] as const] : [],
@@ -109,7 +118,10 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       lot: number,
       link: linkOf(raw.domain.id, number, raw.external_id),
       status_name: raw.status.name ?? null,
+      attempt: next?.attempt ?? null,
       year: vehicle.year ?? null,
+      year_origin: facts.get(vehicle.id)?.year_origin ?? null,
+      vin_reason: vins.get(vehicle.id)?.reason ?? null,
       manufacturer_id: vehicle.manufacturer?.id ?? null,
       manufacturer_name: nameIn(manufacturer, vehicle.manufacturer?.id),
       model_id: vehicle.model?.id ?? null,
@@ -121,6 +133,7 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       damage_second_group: group.damage_second_group ?? null,
       title_brand: group.title_brand ?? null,
       title_name: nameOf(raw.title),
+      inspection: inspected(lot),
       country_code: group.country_code ?? null,
       state_code: group.state_code === 'unknown' ? null : (group.state_code ?? null),
       city_name: nameOf(raw.location?.city),
@@ -137,11 +150,13 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       low_50: inItsCurrency(row.low_50),
       high_50: inItsCurrency(row.high_50),
       high_80: inItsCurrency(row.high_80),
+      comparable_prices: inItsCurrency(row.comparable_prices),
       weak: inItsCurrency(weak),
       prices_above:
         weak === null && isOpen && row.prices_below !== null ? 1 - Number(row.prices_below) : null,
       stands_out: weak === null ? unusual(row, asked, bid) : null,
       sell_probability: width <= 0.5 ? (next?.sell_probability ?? null) : null,
+      picture: firstOf(raw.images?.small) ?? firstOf(raw.images?.normal),
       ...costsOf(landed.get(id), bid),
     };
   });
