@@ -48,6 +48,7 @@ const PAGES = (): Readonly<Record<string, string>> => ({
   answers: '/answers',
   car: `/car/${car}`,
   compare: '/compare?kind=make&of=Toyota&of=Honda&of=Ford',
+  value: '/value?make=Toyota&model=Camry&year=2019&damage=front',
   tables: '/tables',
   table: '/marts/sales.html?by=domain_name&across=outcome',
   sql: '/sql?q=select+domain_name,+count(*)+as+lots+from+lots+group+by+all',

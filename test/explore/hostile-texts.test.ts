@@ -43,6 +43,8 @@ it('texts of the feed with markup are text on every page', async () => {
           '/marts/lots_on_offer.html?by=seller_name',
           `/lots?${new URLSearchParams({ make: markup, seller: markup })}`,
           `/compare?${new URLSearchParams({ kind: 'make', of: markup })}`,
+          '/value',
+          `/value?${new URLSearchParams({ make: `Toyota${markup}`, model: `Camry${markup}`, year: '2019' })}`,
           `/searches?${new URLSearchParams({ make: markup })}`,
         ].map(spoilt.text),
       )),

@@ -391,6 +391,22 @@ it('says why there is no interval', async () => {
   expect(value && cardOf(value)).not.toContain('50 % of');
 });
 
+it('tells no amount of a damage or title with too few prices', async () => {
+  const named = { manufacturer_id: 1, manufacturer_name: 'Make 1', model_id: 102, model_name: 'Model 102' };
+  const lake = await fitted(lotsOf({ lots: 500 }), { vehicles: [{ vehicle_id: 0, year: 2024, ...named }] });
+  await lake.connection.run(
+    `${NOTHING_BESIDE}; create table settings as select * replace (85 as minimum_group) from dim_settings`,
+  );
+  await lake.connection.run('drop view dim_settings; alter table settings rename to dim_settings');
+  const { evidence } = await valueOfCar(lake.connection, { make: 'Make 1', model: 'Model 102', year: 2024 });
+  const few = evidence?.otherwise.filter(({ prices }) => prices < 85) ?? [];
+  expect(few.length).toBeGreaterThan(0);
+  expect(few.length).toBeLessThan(evidence?.otherwise.length ?? 0);
+  for (const each of evidence?.otherwise ?? [])
+    expect(each.estimate === null, each.level).toBe(each.prices < 85);
+  lake.close();
+});
+
 it('says so if another version made the snapshot', async () => {
   const lake = await fitted(lotsOf({ lots: 400 }), {
     lots: [{ lot_id: 30, domain_id: 3, domain_name: 'copart_com', lot: 'L30' }],

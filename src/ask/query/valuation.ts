@@ -199,8 +199,9 @@ async function known(connection: DuckDBConnection, isOffered: boolean, kind: Kin
 /** How many priced lots are near a lot or car in all, in a sentence that says what that means. */
 export function nearWords({ comparable_sales: sales, market }: Value): string {
   const many = sales.filter(({ doubt }) => doubt === null).length;
-  const what = counted(many, market === 'asking' ? 'listing' : 'sale').replace(/^0/, 'no');
-  return `${what} near in all (ten at most): of the model, at most two model years and 50,000 km apart, of the same damage and title, and by their own estimates worth at most twice or half as much; what is not known of it does not count`;
+  const what = market === 'asking' ? 'listing' : 'sale';
+  const found = many === 0 ? `no ${what} near in all` : `${counted(many, what)} near in all (ten at most)`;
+  return `${found}: of the model, at most two model years and 50,000 km apart, of the same damage and title, and by their own estimates worth at most twice or half as much; what is not known of it does not count`;
 }
 
 const notFound = (message: string, hint?: string): LotlakeError =>
