@@ -215,17 +215,49 @@ describe('the value of a lot', () => {
     expect(shown).toBeGreaterThan(3);
   });
 
-  it('has no priced lot beside it that is far in one thing alone', async () => {
-    const car = { make: 'Make 2', model: 'Model 203', year: 2024, km: 100_000, damage: 'd0', title: 't0' };
-    const near = async (change: Partial<typeof car> = {}) =>
-      (await valueOfCar(market.connection, { ...car, ...change })).comparable_sales;
-    expect((await near({ year: 2026 })).map(({ lot }) => lot)).toEqual((await near()).map(({ lot }) => lot));
-    expect(await near({ year: 2021 })).toEqual([]);
-    expect(await near({ km: 900_000 })).toEqual([]);
-    for (const { damage, title } of [...(await near()), ...(await near({ title: 't3' }))]) {
-      expect(damage).toBe('d0');
-      expect(['t0', 't3']).toContain(title);
+  it('has beside any car what is near in each thing that is said of it', async () => {
+    const car = { make: 'Make 2', model: 'Model 203', year: 2024 };
+    const lots = await market.rows(`
+      select lot_id, damage_main_group as damage, title_brand as title, odometer_km as km, estimate
+      from price_inputs p join price_estimates e using (lot_id) where model_id = 203 and p.price is not null`);
+    let tooFarInWorth = 0;
+    for (const facts of [
+      ...[
+        { km: 100_000 },
+        { km: 30_000, year: 2022 },
+        { km: 60_000, damage: 'd0' },
+        { km: 200_000, title: 't3' },
+      ],
+      ...[{ year: 2021 }, { km: 100_000, year: 2021 }, { km: 900_000 }],
+    ]) {
+      const {
+        km,
+        damage,
+        title,
+        year,
+      }: Partial<Record<'km' | 'year', number> & Record<'damage' | 'title', string>> = facts;
+      const value = await valueOfCar(market.connection, { ...car, ...facts });
+      const apart = (lot: Readonly<Record<string, unknown>>): number => Math.abs(Number(lot.km) - Number(km));
+      // All lots are of 2024.
+      const like = lots.filter(
+        (lot) =>
+          (year ?? 2024) >= 2022 &&
+          (damage ?? lot.damage) === lot.damage &&
+          (title ?? lot.title) === lot.title &&
+          apart(lot) <= 50_000,
+      );
+      const near = like.filter(
+        (lot) => Math.abs(Math.log2(Number(lot.estimate) / Number(value.estimate))) <= 1,
+      );
+      tooFarInWorth += like.length - near.length;
+      const nearest = near.sort((one, other) => apart(one) - apart(other)).slice(0, 10);
+      expect(
+        value.comparable_sales.map(({ lot }) => lot),
+        JSON.stringify(facts),
+      ).toEqual(nearest.map(({ lot_id }) => `L${lot_id}`));
+      expect(nearest.length > 0, JSON.stringify(facts)).toBe(year !== 2021 && km !== 900_000);
     }
+    expect(tooFarInWorth).toBeGreaterThan(3);
   });
 
   it.each(['nothing', ' '])('refuses a lot that the lake does not know: %j', async (id) => {
