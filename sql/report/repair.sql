@@ -56,9 +56,8 @@ targets as (
 ),
 wanted as (
     -- sizes that no row names are alike
-    select damage, title, unnest(sizes) as size
+    select damage, title, unnest((select list_distinct(list_append(list(size), '*')) from repairs)) as size
     from targets
-    cross join (select list_distinct(list_append(list(size), '*')) as sizes from repairs)
 ),
 fitting as (
     select damage, title, size, unnest([damage, '*']) as of_damage from wanted
@@ -100,7 +99,8 @@ sizes as (
     group by vehicle_type, body_type
 ),
 sized_lots as (
-    select coalesce(named.size, '*') as size, is_clean, estimate
+    -- all sound lots for damages, and those with a clean title for titles
+    select coalesce(named.size, '*') as size, unnest(if(is_clean, [true, false], [false])) as of_title, estimate
     from sound_lots
     left join sizes using (vehicle_type, body_type)
     left join (select distinct size from repairs) as named on named.size = sizes.size
@@ -108,7 +108,7 @@ sized_lots as (
 discounts as (
     select chosen.damage, chosen.title, line, count(estimate) as lots, median(estimate) as estimate
     from chosen
-    left join sized_lots on sized_lots.size = chosen.size and (chosen.title = '*' or is_clean)
+    left join sized_lots on sized_lots.size = chosen.size and sized_lots.of_title = (chosen.title <> '*')
     group by chosen.damage, chosen.title, line
 ),
 compared as (
