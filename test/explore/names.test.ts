@@ -70,6 +70,10 @@ it.each([
   ['civic 50000 miles 2019', 'make=Honda&model=Civic&km=80467&year_from=2019&year_to=2019'],
   ['civic 8.000', undefined],
   ['8k', 'price=8000'],
+  ['camry 2019+', 'make=Toyota&model=Camry&year_from=2019'],
+  ['camry since 2019 under 8k', 'make=Toyota&model=Camry&price=8000&year_from=2019'],
+  ['2019 or newer camry', 'make=Toyota&model=Camry&year_from=2019'],
+  ['camry 2019-', 'make=Toyota&model=Camry&year_from=2019'],
 ])('%s asks for %s, and the page can say so', (text, expected) => {
   const found = searchOf(text, names);
   const query = new URLSearchParams(found);
@@ -84,6 +88,7 @@ it.each([
   ['$8000', '8000'],
   ['$ 8000', '8000'],
   ['8k', '8000'],
+  ['80,000 km', '80000'],
   ['12.5k', '12500'],
   ['1 250 000', '1250000'],
   ['8.000', undefined],

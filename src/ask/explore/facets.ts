@@ -114,7 +114,7 @@ function valuesOf({ steps }: Facet, counts: Counts): (readonly [value: string, l
 const worded = ({ filter, steps }: Facet, value: string): string =>
   filter === 'source'
     ? source(value)
-    : filter === 'buyable'
+    : filter === 'buyable' || filter === 'rollback'
       ? 'yes'
       : steps !== undefined && filter !== 'year_from'
         ? count(Number(value))

@@ -55,12 +55,13 @@ export async function lotsPage(
 ${typed !== '' && html`<p class="note">“${typed}” is read as ${wordsOf(meant)}.</p>`}
 ${notes(search, meant, names)}
 ${chosen(meant)}
+${isFiltered && html`<p class="rows"><a href="/searches?${address}">Watch this search</a></p>`}
 <p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((page - 1) * PAGE + 1)} to ${count(Math.min(lots, page * PAGE))}`}</p>
 ${form(search, names)}
 ${found.length > 0 ? lotCards(found, { pageOf: LINKS.car, pictures: allowed }) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
 ${pager({ ...meant, page }, lots)}
 ${picturesForm(found, allowed, `/lots?${address}`)}
-<p class="rows"><a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a> ${isFiltered && html`<a href="/searches?${address}">Watch this search</a>`}</p>
+<p class="rows"><a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a></p>
 <p class="note">${LIST_NOTE}${costsNote(names)}</p>
 <datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist></div>`,
     rest: facetsPart(shown, meant),
@@ -318,6 +319,10 @@ function namedIn(words: readonly string[], { states, choices, synonyms }: Names)
 
 const YEAR = /^((?:19|20)\d\d)(?:[-–]((?:19|20)\d\d))?$/;
 
+/** A year and those after it, such as 2019+, since 2019, or 2019 and newer. */
+const SINCE =
+  /\b(?:(?:from|since|after)\s+((?:19|20)\d\d)(?!\s*(?:to\b|[-–]))|((?:19|20)\d\d)(?:\s*\+|[-–](?=\s|$)|\s+(?:(?:or|and)\s+)?(?:newer|later|up)\b))/i;
+
 /** What an amount may look like, and what may stand before and after it. */
 const AMOUNT =
   /(?:\b(under|below|max|at most|up to|over|above|from)\s+|<\s*)?(?<![\w-])(\$?\d[\d,]*(?:\.\d+)?k?)(?:\s*(km|mi|miles|usd|dollars?)\b)?/gi;
@@ -349,7 +354,8 @@ function amountsIn(text: string): {
 
 /** A make, model, years, amounts, state, damage and title in a text, in any order; undefined if a word is like none, or one too many. */
 export function searchOf(text: string, names: Names): string | undefined {
-  const { filters, rest: words } = amountsIn(text);
+  const [since = '', before, after] = SINCE.exec(text) ?? [];
+  const { filters, rest: words } = amountsIn(text.replace(since, ' '));
   const years = words.flatMap(
     (word) =>
       YEAR.exec(word)
@@ -368,6 +374,8 @@ export function searchOf(text: string, names: Names): string | undefined {
   if (car === undefined) return undefined;
   const query = new URLSearchParams({ ...car, ...filters, ...Object.fromEntries(found), q: text });
   const [from, to = from] = years.sort();
+  const least = before ?? after;
+  if (least !== undefined) query.set('year_from', least);
   if (from !== undefined && to !== undefined) {
     query.set('year_from', from);
     query.set('year_to', to);

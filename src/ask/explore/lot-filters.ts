@@ -87,6 +87,7 @@ export const FILTERS = {
   status: { label: 'Status', kind: 'choice', where: is('status_name') },
   auctions: { label: 'Has a date', kind: 'flag', where: () => 'sale_date is not null' },
   buyable: { label: 'Has a Buy Now or asking price', kind: 'flag', where: () => 'buy_now is not null' },
+  rollback: { label: 'Odometer rolled back', kind: 'flag', where: () => 'odometer_rollback' },
   stands: { label: 'Stands out', kind: 'flag', where: () => 'stands_out is not null' },
 } as const satisfies Readonly<Record<string, Filter>>;
 
@@ -136,6 +137,7 @@ export const FACETS: readonly Facet[] = [
   { filter: 'source', label: 'Source', value: 'domain_name' },
   { filter: 'status', label: 'Status', value: 'status_name' },
   { filter: 'inspection', label: 'Inspection found', value: 'inspection' },
+  { filter: 'rollback', label: 'Odometer rolled back', value: "case when odometer_rollback then '1' end" },
   { filter: 'offered', label: 'Put up before, times', value: 'attempt - 1', steps: ['from', 1, 2, 3] },
   {
     filter: 'buyable',

@@ -1,4 +1,4 @@
-import { count, numberOrNull, printable, words } from '../../base/config/printable.js';
+import { count, counted, numberOrNull, printable, words } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
 import { dealBar, dealWords } from './deal-bar.js';
 import { chance, dateOf, instant, label, money, pageOfLot, source, titled } from './format.js';
@@ -32,12 +32,19 @@ const auctionAt = (at: unknown): Html =>
 /** Share by which a Buy Now price must lie below the estimate to be told. */
 const LEAST_UNDER = 0.05;
 
-/** How far the Buy Now or asking price lies below the estimate; undefined if it does not, or if the estimate is in doubt. */
-function underEstimate({ buy_now, bid, estimate, weak, market }: Row): string | undefined {
+/** From this share on it may stand for another price, such as the least bid. */
+const MOST_UNDER = 0.7;
+
+/** How far the Buy Now or asking price lies below the estimate; undefined if not so far, or if the estimate is in doubt. */
+function underEstimate(
+  { buy_now, bid, estimate, weak, market }: Row,
+  least: number,
+  most: number,
+): string | undefined {
   const [price, value] = [numberOrNull(buy_now), numberOrNull(estimate)];
   if (price === null || value === null || weak !== null || price <= Number(bid ?? 0)) return undefined;
   const under = 1 - price / value;
-  return under < LEAST_UNDER
+  return under < least || under >= most
     ? undefined
     : `${market === 'asking' ? 'Asks' : 'Buy Now'} ${Math.round(under * 100)}% under estimate`;
 }
@@ -45,7 +52,7 @@ function underEstimate({ buy_now, bid, estimate, weak, market }: Row): string | 
 /** What speaks for a lot. */
 const badgesOf = (row: Row): string[] =>
   [
-    underEstimate(row),
+    underEstimate(row, LEAST_UNDER, MOST_UNDER),
     printable(row.stands_out),
     row.inspection === 'no accident' ? 'inspected: no accident' : '',
   ].filter((text) => text !== undefined && text !== '') as string[];
@@ -65,7 +72,9 @@ const NOT_ON_SALE: readonly unknown[] = ['not_checked', 'not_on_sale', 'on_appro
 /** What a buyer must know first. */
 function warningsOf(row: Row): string[] {
   const few = numberOrNull(row.comparable_prices);
+  const isFar = underEstimate(row, MOST_UNDER, 1);
   return [
+    isFar !== undefined && `${isFar}: ask whether it is meant`,
     row.odometer_rollback === true && 'odometer rolled back',
     typeof row.vin_reason === 'string' && `VIN doubted: ${words(row.vin_reason)}`,
     row.year_origin === 'doubted' && 'model year doubted',
@@ -73,7 +82,7 @@ function warningsOf(row: Row): string[] {
     NOT_ON_SALE.includes(row.status_name) && words(row.status_name),
     row.currency === null && 'currency unknown',
     typeof row.weak === 'string' && !OWN_CHIPS.includes(row.weak) && row.weak,
-    row.weak === null && few !== null && few < FEW && `estimate leans on ${count(few)} prices`,
+    row.weak === null && few !== null && few < FEW && `estimate leans on ${counted(few, 'price')}`,
   ].filter((text) => text !== false);
 }
 
