@@ -96,7 +96,8 @@ export function loopsIn(plan: Operator): string[] {
   const found: string[] = [];
   const isFixed = (operator: Operator): boolean => {
     const { name, children, extra_info: info } = operator;
-    if (FIXED.includes(name)) return true;
+    // An aggregate of all rows that is no plain one, such as a list, is grouped by nothing.
+    if (FIXED.includes(name) || (name === 'HASH_GROUP_BY' && info.Groups === '')) return true;
     if (name === 'CTE_SCAN') {
       const definition = ctes.get(info['CTE Index']);
       return definition !== undefined && isFixed(definition);

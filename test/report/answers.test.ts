@@ -159,7 +159,7 @@ describe('lots that are offered often', () => {
         attempt: 1 + Math.floor(7 * random()),
       },
       ...{ buy_now, weak, estimate: random() < 0.1 ? null : Math.round(1000 + 9000 * random()), bid: null },
-      ...{ prices_above: buy_now === null || weak !== null || random() < 0.2 ? null : random() },
+      ...{ prices_above: buy_now === null || weak !== null || random() < 0.8 ? null : random() },
     };
   });
   const sales = lots.flatMap(({ lot_id, attempt }) =>
@@ -376,7 +376,7 @@ describe('discounts against repair', () => {
 
   it('are those of the rows that the costs of lots would choose, by damage, title and size', async () => {
     const random = randomFrom(23);
-    for (let world = 0; world < 12; world += 1) {
+    for (let world = 0; world < 25; world += 1) {
       const names = ['*', 'front', 'hail', 'burn'].flatMap((damage) =>
         ['*', 'salvage', 'clean'].flatMap((title) =>
           ['*', 'car', 'large'].map((size) => [damage, title, size]),
@@ -399,7 +399,7 @@ describe('discounts against repair', () => {
           ['automobile', 'suv', 'large'],
           ['*', 'suv', 'other'],
         ]
-          .filter(() => random() < 0.8)
+          .filter(() => random() < 0.6)
           .map(([vehicle_type = '', body_type = '', size = ''], i) =>
             rowOf('sizes', i + 2, { vehicle_type, body_type, size }),
           ),
