@@ -39,6 +39,11 @@ describe('the plans of joins', () => {
       'select * from lots, (select max(vin_head) as most from heads) where lot_id > most',
       0,
     ],
+    [
+      'a list of all rows',
+      'select * from lots cross join (select list(vin_head) as all_heads from heads)',
+      0,
+    ],
     ['values of the statement', 'select * from lots cross join (values (1), (2)) as v(n)', 0],
     ['a large side that is filtered', 'select * from lots cross join (from heads where model_id = 1)', 1],
     [
