@@ -216,8 +216,10 @@ it('lets pages load nothing from elsewhere, and pictures only where the reader a
     expect(policy, path).not.toContain('https:');
     expect(policy, path).not.toMatch(/script-src[^;]*unsafe/);
   }
-  const car = (await explore.text('/')).match(/\/car\/\d+/)?.[0];
-  const [without, allowed] = [await explore.get(`${car}`), await explore.get(`${car}?pictures=1`)];
+  const without = await explore.get('/lots?source=copart_com');
+  await explore.send('/pictures', { show: 'copart_com', back: '/lots' });
+  const allowed = await explore.get('/lots?source=copart_com');
+  await explore.send('/pictures', { hide: 'copart_com', back: '/lots' });
   expect(without.headers.get('content-security-policy')).toContain("img-src 'self' data:;");
   expect(allowed.headers.get('content-security-policy')).toContain("img-src 'self' data: https:;");
   expect(await without.text()).not.toContain('<img');

@@ -23,9 +23,9 @@ it('two readers see whole pages while a night publishes, then the new snapshot',
       }
     return pages;
   };
-  const car = (await explore.text('/')).match(/\/car\/\d+/)?.[0] ?? '';
+  const car = (await explore.text('/lots')).match(/\/car\/\d+/)?.[0] ?? '';
   const readers = [
-    reader(['/', car, '/compare?kind=make&of=Toyota']),
+    reader(['/lots', car, '/compare?kind=make&of=Toyota']),
     reader(['/lots?make=Toyota', '/sql?q=from+sales', '/marts/sales.html?by=outcome']),
   ];
   await night(folder.path, { vehicles: 1500, clock: new Date('2026-11-21T04:00:00Z') });
@@ -39,7 +39,7 @@ it('two readers see whole pages while a night publishes, then the new snapshot',
       "select count(*) from price_estimates join lots using (lot_id) left join sell_through_odds odds using (lot_id) where is_offered and (market = 'asking' or odds.lot_id is not null) and (odds.sale_date is not null or coalesce(lots.status_id, 3) in (3, 5, 9, 10))",
     ),
   );
-  expect(await explore.text('/')).toContain(`role="status">${offered.toLocaleString('en')} lots`);
+  expect(await explore.text('/lots')).toContain(`role="status">${offered.toLocaleString('en')} lots`);
   await explore.close();
   folder.remove();
 });

@@ -62,7 +62,7 @@ beforeAll(async () => {
   await night(20);
   const explore = await openExplore(output, { models });
   await explore.send('/searches', { name: 'soon', search: 'days=5&estimate_from=3000' });
-  expect(await explore.text('/searches')).toContain('From the next night on');
+  expect(await explore.text('/searches')).toContain('The next night computes it.');
   await explore.close();
   await night(21);
 });
