@@ -182,10 +182,10 @@ describe.skipIf(!existsSync('/proc/self/task'))('a server under heavy work', () 
       for (const after of [1, 10, 400]) await leaving((signal) => get(sql(query), signal), after);
     for (let i = 0; i < 100; i++)
       void leaving((signal) => get(file(ENDLESS, i % 2 === 0 ? 'csv' : 'parquet'), signal), i);
-    const [car] = [...(await (await get('/')).text()).matchAll(/\/car\/\d+/g)].map(([found]) => found);
+    const [car] = [...(await (await get('/lots')).text()).matchAll(/\/car\/\d+/g)].map(([found]) => found);
     for (let i = 0; i < 500; i++) void leaving((signal) => get(car ?? '', signal), 5 + (i % 40));
     await pause(1500);
-    expect(await timed(get('/'))).toBeLessThan(1000);
+    expect(await timed(get('/lots'))).toBeLessThan(1000);
     const before = heldBy(pid);
     await pause(1000);
     expect(heldBy(pid).seconds - before.seconds).toBeLessThan(0.3);
@@ -240,7 +240,7 @@ describe.skipIf(!existsSync('/proc/self/task'))('a server under heavy work', () 
   it(`stays within its memory over ${REQUESTS} mixed requests, ${AT_ONCE} at once, with readers that leave`, async () => {
     const { child, get, pid } = await start();
     const draw = drawing(7);
-    const ids = [...(await (await get('/')).text()).matchAll(/\/car\/(\d+)/g)].map(([, id]) => id);
+    const ids = [...(await (await get('/lots')).text()).matchAll(/\/car\/(\d+)/g)].map(([, id]) => id);
     const pick = <T>(some: readonly T[]): T => some[Math.floor(draw() * some.length)] as T;
     const pathOf = (): string => {
       const kind = draw();
