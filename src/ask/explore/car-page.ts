@@ -16,10 +16,10 @@ import { costsPart } from './costs-part.js';
 import { type Page, rowsLink } from './page-frame.js';
 import { picturesForm } from './pictures.js';
 import type { Shown } from './shown.js';
-import { alike, bidsOf, drivers, insideOf, valueBar } from './value-parts.js';
+import { accuracyOf, alike, bidsOf, drivers, valueBar } from './value-parts.js';
 
 /** Asks query files about one car. Its id is a literal, since DuckDB plans a statement with parameters twice. */
-const askAbout =
+export const askAbout =
   (connection: DuckDBConnection, id: number) =>
   (query: string): Promise<Row[]> =>
     rows(connection, readSql(query).replaceAll('$vehicle_id', String(id)));
@@ -67,7 +67,7 @@ ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicl
 }
 
 /** All that a page asks of every car. */
-const OF_CARS = [
+export const OF_CARS = [
   ...['cli/vehicle', 'cli/vehicle_lots', 'cli/vehicle_seen', 'explore/lot_currencies', 'explore/vin'],
   ...['explore/timeline', 'explore/estimates', 'explore/last_sale'],
 ] as const;
@@ -76,7 +76,10 @@ const OF_CARS = [
  * Reads the rows of a car once from each table that its page asks, into tables of the same names that only its connection has: the
  * timeline alone reads the lots four times. Returns what drops them again, since other statements ask for other cars too.
  */
-async function takeCar({ connection, catalog, lake }: Shown, id: number): Promise<() => Promise<unknown>> {
+export async function takeCar(
+  { connection, catalog, lake }: Shown,
+  id: number,
+): Promise<() => Promise<unknown>> {
   const { views } = lake.manifest;
   const asked = [...OF_CARS.map(readSql), views.vehicle_timeline?.sql ?? ''].join('\n');
   const named = new Set(asked.match(/(?<!explore\.)\b\w+/g));
@@ -98,13 +101,11 @@ async function takeCar({ connection, catalog, lake }: Shown, id: number): Promis
 /** What became of a car that is not on offer. */
 function standing(vehicle: Row, lots: readonly Row[], sale: Row | undefined): Html {
   const at = sale?.sale_date ? ` on ${day(sale.sale_date)}` : '';
-  const amount =
-    sale?.amount === null || sale?.doubt !== null
-      ? 'an amount that is not known'
-      : money(sale.amount, sale.currency);
+  const doubt = printable(sale?.doubt).replaceAll('_', ' ');
+  const amount = sale?.amount == null ? 'an amount that is not known' : money(sale.amount, sale.currency);
   const now =
     sale !== undefined
-      ? `Sold for ${amount}${at} at ${source(sale.domain_name)}.`
+      ? `Sold for ${amount}${at} at ${source(sale.domain_name)}${doubt === '' ? '' : `; the amount is doubted: ${doubt}`}.`
       : vehicle.archived_at
         ? `Gone: the service delivers it no more since ${day(vehicle.archived_at)}, and no sale is known.`
         : `Not on offer now: ${words(lots[0]?.status_name) || 'no lot'}.`;
@@ -113,12 +114,8 @@ function standing(vehicle: Row, lots: readonly Row[], sale: Row | undefined): Ht
 
 /** What of four such lots that are sold one, two and three go for at most. */
 const bidsPart = (offer: Row): Html | false => {
-  const [low_50, high_50, estimate] = [offer.low_50, offer.high_50, offer.estimate].map(numberOrNull);
-  const bids = bidsOf(
-    { low_50: low_50 ?? null, high_50: high_50 ?? null },
-    estimate ?? null,
-    String(offer.currency),
-  );
+  const between = { low_50: numberOrNull(offer.low_50), high_50: numberOrNull(offer.high_50) };
+  const bids = bidsOf(between, numberOrNull(offer.estimate), String(offer.currency));
   return offer.market === 'auction' && bids !== '' && html`<p class="bids"><b>What to bid:</b> ${bids}.</p>`;
 };
 
@@ -329,12 +326,7 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value):
     ],
     ['State and branch', share(value.place_factor)],
     ['Seller', share(value.seller_factor)],
-    [
-      'Such estimates',
-      accuracy === null || estimate === null
-        ? ''
-        : `half of ${count(accuracy.prices)} were within ${percent(accuracy.error_median)} of the price${insideOf(accuracy.inside_80)}`,
-    ],
+    ['Such estimates', estimate === null ? '' : accuracyOf({ accuracy })],
   ]);
 }
 

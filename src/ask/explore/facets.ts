@@ -124,38 +124,38 @@ function part(facet: Facet, counts: Counts, search: Search): Html | undefined {
   const chosen = search.filters[facet.filter];
   const bare = without(search, ownOf(facet));
   const values = valuesOf(facet, counts);
-  if (values.length === 0 && chosen === undefined) return undefined;
+  if (values.length === 0) return undefined;
   const line = ([value, lots]: readonly [string, number]): Html =>
     html`<li><a href="/lots?${addressOf(bare, { [facet.filter]: value })}"${value === chosen ? html` aria-current="true"` : ''}>${worded(facet, value)}</a> <data value="${lots}">${count(lots)}</data></li>`;
   const [first, more] = [values.slice(0, FIRST), values.slice(FIRST)];
-  const drop =
-    chosen !== undefined && html`<li><a href="/lots?${addressOf(bare)}">× ${worded(facet, chosen)}</a></li>`;
-  return html`<section data-facet="${facet.filter}"><h3>${facet.label}</h3><ul>${drop}${first.map(line)}</ul>${more.length > 0 && html`<details><summary>${count(more.length)} more</summary><ul>${more.map(line)}</ul></details>`}</section>`;
+  return html`<section data-facet="${facet.filter}"><h3>${facet.label}</h3><ul>${first.map(line)}</ul>${more.length > 0 && html`<details><summary>${count(more.length)} more</summary><ul>${more.map(line)}</ul></details>`}</section>`;
 }
 
-/** SQL of the lower end of the bar that an amount stands in: 1, 1.5, 2, 3, 5 or 7 times a power of ten. */
-const BAR = `(case when p.m <= 1 then 0.7 when p.m <= 1.5 then 1 when p.m <= 2 then 1.5 when p.m <= 3 then 2 when p.m <= 5 then 3 when p.m <= 7 then 5 else 7 end) * p.p`;
-const ENDS = [0.7, 1, 1.5, 2, 3, 5, 7];
+/** The bars of each power of ten end at these multiples of it. */
+const ENDS = [1, 1.5, 2, 3, 5, 7, 10];
 
-/** The upper end of the bar from its lower one. */
-function endOf(from: number): number {
-  const power = 10 ** Math.floor(Math.log10(from) + 1e-9);
-  const next = ENDS.find((end) => end * power > from * 1.001) ?? 10;
-  return Number((next * power).toPrecision(3));
+/** SQL of the upper end of the bar that an amount stands in, from its power of ten and the multiple of it. */
+const BAR = `power * case ${ENDS.map((end) => `when multiple <= ${end} then ${end}`).join(' ')} end`;
+
+/** The lower end of the bar from its upper one. */
+function beginOf(end: number): number {
+  const power = 10 ** Math.floor(Math.log10(end) - 1e-9);
+  const before = ENDS.findLast((each) => each * power < end * 0.999) ?? 1;
+  return Number((before * power).toPrecision(3));
 }
 
-/** Numbers of lots by the lower end of the bar of their likely cost. */
+/** Numbers of lots by the upper end of the bar of their likely cost. */
 async function barsOf({ connection, counts }: Shown, where: string): Promise<Counts> {
   const known = counts.get(`bars ${where}`);
   if (known !== undefined) return known;
   const found = await rows(
     connection,
-    `select ${BAR} as low, count(*) as lots
-     from (select pow(10, floor(log10(cost))) as p, cost / pow(10, floor(log10(cost))) as m from (select ${COST} as cost from explore.lots_on_offer where ${where}) where cost > 0) as p
-     group by all order by low`,
+    `select ${BAR} as bar, count(*) as lots
+     from (select pow(10, floor(log10(cost))) as power, cost / power as multiple from (select ${COST} as cost from explore.lots_on_offer where ${where}) where cost > 0)
+     group by all order by bar`,
   );
   const bars = new Map(
-    found.map(({ low, lots }) => [String(Number(Number(low).toPrecision(3))), Number(lots)]),
+    found.map(({ bar, lots }) => [String(Number(Number(bar).toPrecision(3))), Number(lots)]),
   );
   counts.set(`bars ${where}`, bars);
   return bars;
@@ -168,17 +168,17 @@ async function histogram(shown: Shown, search: Search): Promise<Html | undefined
   const bare = without(search, ['price', 'price_from', 'currency']);
   const of = { ...bare, filters: { ...bare.filters, currency } };
   const bars = await barsOf(shown, conditionOf(of));
-  const [least] = bars.keys();
-  if (bars.size < 2) return undefined;
+  const ends = [...bars.keys()].map(Number);
+  if (ends.length < 2) return undefined;
   const most = Math.max(...bars.values());
   const [from, to] = [Number(search.filters.price_from ?? 0), Number(search.filters.price ?? Infinity)];
-  const line = ([low, lots]: readonly [string, number]): Html => {
-    const end = endOf(Number(low));
-    const words = `${money(Number(low), currency)} to ${money(end, currency)}: ${counted(lots, 'lot')}`;
-    const kind = Number(low) >= from && end <= to ? '' : 'out';
-    return html`<li><a href="/lots?${addressOf(of, { price_from: low, price: String(end) })}" style="height:${((100 * lots) / most).toFixed(1)}%" class="${kind}" title="${words}" aria-label="${words}" data-from="${low}" data-to="${end}" data-lots="${lots}"></a></li>`;
+  const line = ([end, lots]: readonly [string, number]): Html => {
+    const low = beginOf(Number(end));
+    const words = `${money(low, currency)} to ${money(Number(end), currency)}: ${counted(lots, 'lot')}`;
+    const kind = low >= from && Number(end) <= to ? '' : 'out';
+    return html`<li><a href="/lots?${addressOf(of, { price_from: String(low), price: end })}" style="height:${((100 * lots) / most).toFixed(1)}%" class="${kind}" title="${words}" aria-label="${words}" data-from="${low}" data-to="${end}" data-lots="${lots}"></a></li>`;
   };
-  return html`<section data-facet="price"><h3>Likely cost, ${currency}</h3><ol class="histogram">${[...bars].map(line)}</ol><p class="note"><span>${money(Number(least), currency)}</span><span>${money(endOf(Number([...bars.keys()].at(-1))), currency)}</span></p></section>`;
+  return html`<section data-facet="price"><h3>Likely cost, ${currency}</h3><ol class="histogram">${[...bars].map(line)}</ol><p class="note"><span>${money(beginOf(Math.min(...ends)), currency)}</span><span>${money(Math.max(...ends), currency)}</span></p></section>`;
 }
 
 /** The facets of a search, and how its costs are spread. */

@@ -111,7 +111,8 @@ export interface Facet {
 
 /** The facets of the list, in their order. */
 export const FACETS: readonly Facet[] = [
-  { filter: 'make', label: 'Make', value: 'manufacturer_name' },
+  // A model is one of its make.
+  { filter: 'make', others: ['model'], label: 'Make', value: 'manufacturer_name' },
   { filter: 'model', label: 'Model', value: 'model_name' },
   {
     filter: 'year_from',

@@ -15,6 +15,7 @@ import { carPage, followCar } from './car-page.js';
 import { comparePage } from './compare-page.js';
 import { asMeant, listOf, lotsPage, placeOf } from './find-page.js';
 import { answersPage, homePage } from './home-page.js';
+import type { Job } from './jobs.js';
 import { searchIn } from './lot-filters.js';
 import { type Page, piecesOf, problem, textOf } from './page-frame.js';
 import { allowedPictures, allowPictures } from './pictures.js';
@@ -36,6 +37,9 @@ const ASSETS: Readonly<Record<string, readonly [file: string, type: string]>> = 
 
 /** Most bytes of a form or an address: a query of 100,000 characters, as a browser writes it. */
 export const MOST_BYTES = 1_000_000;
+
+/** The report, and its sections that are on other pages too. */
+type ReportParts = Readonly<Record<'unknown' | 'answers' | 'report', string>>;
 
 /** How a request is answered. */
 interface Answering {
@@ -158,23 +162,37 @@ export function appOf(
     protect(c, { pictures: allowed.size > 0 });
     return allowed;
   };
-  /** The report of the last snapshot that was asked for, and the parts of other pages that come with it. */
-  let made = { key: '', texts: [] as readonly string[] };
-  const reportOf = async ({ id, run }: Served, pictures: ReadonlySet<string>): Promise<readonly string[]> => {
-    const key = [id, ...pictures].join(' ');
-    if (made.key !== key) made = { key, texts: await textsOf(run({ kind: 'report', pictures })) };
-    return made.texts;
+  /** What was made of the last snapshot that was asked for, by the kind of the job. */
+  const made = new Map<Job['kind'], { readonly key: string; readonly texts: readonly string[] }>();
+  const textsFor = async ({ id, run }: Served, job: Job, key = id): Promise<readonly string[]> => {
+    const kept = made.get(job.kind);
+    if (kept?.key === key) return kept.texts;
+    const texts = await textsOf(run(job));
+    made.set(job.kind, { key, texts });
+    return texts;
+  };
+  const reportOf = async (shown: Served): Promise<ReportParts> => {
+    const [unknown = '', answers = '', report = ''] = await textsFor(shown, { kind: 'report' });
+    return { unknown, answers, report };
   };
   app.get('/', async (c): Promise<Response> => {
     // The list was here once, and searches are in bookmarks.
     if (Object.keys(c.req.query()).length > 0) return c.redirect(`/lots${new URL(c.req.url).search}`, 303);
     const pictures = pictured(c);
-    return page(c, (shown) => homePage(shown, () => reportOf(shown, pictures)));
+    return page(c, (shown) =>
+      homePage(shown, async function* () {
+        yield* await textsFor(shown, { kind: 'home', pictures }, [shown.id, ...pictures].join(' '));
+        yield (await reportOf(shown)).unknown;
+      }),
+    );
   });
-  app.get('/answers', (c) => {
-    const pictures = allowedPictures(config);
-    return page(c, (shown) => answersPage(() => reportOf(shown, pictures)));
-  });
+  app.get('/answers', (c) =>
+    page(c, (shown) =>
+      answersPage(async function* () {
+        yield (await reportOf(shown)).answers;
+      }),
+    ),
+  );
   app.get('/lots', (c) => {
     const pictures = pictured(c);
     return page(c, (shown) =>
@@ -242,7 +260,7 @@ export function appOf(
   }
   app.get('/report', (c) =>
     withShown(c, async (shown) => {
-      const [, , report = ''] = await reportOf(shown, allowedPictures(config));
+      const { report } = await reportOf(shown);
       // The report names what it may load itself.
       c.header('content-security-policy', "frame-ancestors 'none'; base-uri 'none'");
       return c.html(

@@ -16,7 +16,7 @@ import { lotCards } from '../page/lot-card.js';
 import { ask, readSql } from '../query/ask.js';
 import { snapshotFolder } from '../query/open-lake.js';
 import { assertOutside } from '../query/places.js';
-import { readPages } from '../report/write-report.js';
+import { readReport } from '../report/write-report.js';
 import { makeParts } from './compare-page.js';
 import { type Frame, wholePage } from './page-frame.js';
 import { openShown, type Shown } from './shown.js';
@@ -75,7 +75,7 @@ async function writeFiles(shown: Shown, config: Config, folder: string): Promise
     `copy (${readSql('explore/auctions')} order by sale_date, lot_id) to ${literal(path)} (format parquet, compression snappy, row_group_size 20000)`,
   );
   write('index.html', wholePage(await auctionsPage(shown), frame('')));
-  write('report.html', (await readPages(config, { isForOthers: true })).report);
+  write('report.html', (await readReport(config, { isForOthers: true })).report);
   const models = await ask(connection, 'explore/models');
   const makes = new Map<string, Row[]>();
   for (const row of models)

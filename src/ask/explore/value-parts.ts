@@ -25,7 +25,7 @@ const SHORT: Readonly<Record<string, string>> = {
 };
 
 /** How many of the judged prices lay where the estimates had said. */
-export const insideOf = (share: unknown): string =>
+const insideOf = (share: unknown): string =>
   share === null ? '' : `; ${percent(share)} of the prices lay within the interval of 80%`;
 
 /** How far such estimates were off. */

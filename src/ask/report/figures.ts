@@ -12,15 +12,18 @@ import { againstEstimate } from '../page/point-chart.js';
 import { bars, ranges } from '../page/row-charts.js';
 import { section } from '../page/section.js';
 import { ask } from '../query/ask.js';
-import { type FigureSpec, type SectionSpec, spec, specQueries } from './spec.js';
+import { type FigureSpec, type SectionSpec, spec } from './spec.js';
 
 /** Rows by the name of their query. */
-type Answers = ReadonlyMap<string, readonly Row[]>;
+export type Answers = ReadonlyMap<string, readonly Row[]>;
 
-/** Runs the queries of the report's sections and of "What changed" on a snapshot. */
-export async function readAnswers(connection: DuckDBConnection): Promise<Answers> {
+/** Runs queries of the report on a snapshot. */
+export async function readAnswers(
+  connection: DuckDBConnection,
+  queries: readonly string[],
+): Promise<Answers> {
   const answers = new Map<string, readonly Row[]>();
-  for (const query of specQueries) answers.set(query, await ask(connection, `report/${query}`));
+  for (const query of queries) answers.set(query, await ask(connection, `report/${query}`));
   return answers;
 }
 
@@ -43,7 +46,7 @@ export interface Section {
 }
 
 /** What the figures of a report share. */
-interface Context {
+export interface Context {
   /** Values that notes quote. */
   readonly facts: Row;
   /** Where cells lead to; to the sources if undefined. */

@@ -24,8 +24,16 @@ import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { readWatched, type Watched } from '../query/watched.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
-import { changesOf, homeFigures, readAnswers, type Section, sectionsOf } from './figures.js';
-import { spec, specQueries } from './spec.js';
+import {
+  type Answers,
+  type Context,
+  changesOf,
+  homeFigures,
+  readAnswers,
+  type Section,
+  sectionsOf,
+} from './figures.js';
+import { homeQueries, spec, specQueries } from './spec.js';
 
 /** Texts that every report contains, whichever version wrote it. */
 const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>', 'Data health'];
@@ -51,7 +59,7 @@ const POOLED_GROUPS = 4;
 export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {
   assertOutside(to, config.output);
   assertOurs(to, MARKS);
-  writeWhole(ownNamed(to), (await readPages(config)).report);
+  writeWhole(ownNamed(to), (await readReport(config)).report);
   return to;
 }
 
@@ -65,19 +73,29 @@ interface PageOptions {
   readonly pictures?: ReadonlySet<string>;
 }
 
-/**
- * Makes one HTML document of the published snapshot and the headline of the snapshot before it, and the parts of the first page of
- * the explorer from the same figures.
- */
-export function readPages(
+/** What the report and the first page of the explorer are made of. */
+interface Read {
+  readonly manifest: Manifest;
+  readonly answers: Answers;
+  readonly context: Context;
+  /** Titles of the parts that come and go, by their ids. */
+  readonly optional: readonly (readonly [id: string, title: string])[];
+  /** Parts of the pages by the names that `site` has for them. */
+  readonly parts: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the published snapshot, the answers to some queries, and the headline of the snapshot before it. */
+function readParts<T>(
   config: Config,
-  { links, isForOthers = false, pictures }: PageOptions = {},
-): Promise<Readonly<Record<'report' | 'home' | 'answers', string>>> {
+  queries: readonly string[],
+  { links, isForOthers = false, pictures }: PageOptions,
+  make: (read: Read) => T,
+): Promise<T> {
   let tables: readonly string[] = [];
   const named = async (connection: DuckDBConnection) => {
     const read = await tablesOf(
       connection,
-      [...QUERIES, ...specQueries].map((name) => `report/${name}`),
+      [...QUERIES, ...queries].map((name) => `report/${name}`),
     );
     tables = unique(['runs', 'passes', ...read]);
     return { needed: (names: readonly string[]) => names.filter((name) => tables.includes(name)) };
@@ -93,49 +111,74 @@ export function readPages(
     const standing = await readStanding(connection, layoutOf(config.output), manifest);
     const watched = await readWatched(config);
     const cars = isForOthers ? [] : await readFollowed(config);
-    const answers = await readAnswers(connection);
+    const answers = await readAnswers(connection, queries);
     const destination = answers.get('coming_up')?.[0]?.cost_destination ?? null;
     const facts = {
       ...(await readFacts(connection, Number(headline.minimum_group))),
       // What the user pays, and may bid at most, is not for others.
       cost_destination: isForOthers ? null : destination,
     };
-    const cards: CardOptions = { pageOf: links?.car, isForOthers };
-    const context = { facts, links, cards };
+    const cards: CardOptions = { pageOf: links?.car, isForOthers, pictures };
+    return make({
+      manifest,
+      answers,
+      context: { facts, links, cards },
+      optional: [
+        ...(watched.length > 0 ? [['watched', 'Watched searches'] as const] : []),
+        ...(cars.length > 0 ? [['cars', 'Followed cars'] as const] : []),
+      ],
+      parts: {
+        meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
+        since:
+          before === undefined
+            ? 'The first run that is kept.'
+            : `Since the run of ${instant(before.run_at)}.`,
+        ...standingParts(standing),
+        changes: changesOf(answers),
+        tiles: headlineTiles(headline, before),
+        watched: watched.length > 0 && watchedPart(watched, cards),
+        cars: cars.length > 0 && followedPart(cars, links),
+      },
+    });
+  });
+}
+
+/** Makes the parts of the first page of the explorer. */
+export const readHome = (config: Config, options: PageOptions): Promise<string> =>
+  readParts(config, homeQueries, options, ({ answers, context, parts }) =>
+    fillPage('home.html', { ...parts, figures: homeFigures(answers, context) }),
+  );
+
+/** Makes the report as one HTML document, and the sections of it that are on other pages too. */
+export const readReport = (
+  config: Config,
+  options: PageOptions = {},
+): Promise<Readonly<Record<'report' | 'answers' | 'unknown', string>>> =>
+  readParts(config, specQueries, options, (read) => {
+    const { manifest, answers, context, optional, parts } = read;
     const sections = sectionsOf(answers, context);
-    const unknown = sections.filter(({ part }) => part === undefined);
-    const known = sections.filter(({ part }) => part !== undefined);
-    const first = known.filter(({ id }) => id === FIRST);
-    const later = known.filter(({ id }) => id !== FIRST);
+    const first = sections.filter(({ id, part }) => id === FIRST && part !== undefined);
+    const later = sections.filter(({ id, part }) => id !== FIRST && part !== undefined);
+    const unknown = unknownPart(
+      sections.filter(({ part }) => part === undefined),
+      context.facts,
+    );
     const named = (part: readonly Section[]) => part.map(({ id, title }) => [id, title] as const);
     const contents = [
       ...named(first),
-      ...(watched.length > 0 ? [['watched', 'Watched searches']] : []),
-      ...(cars.length > 0 ? [['cars', 'Followed cars']] : []),
+      ...optional,
       ['changed', 'What changed'],
       ...named(later),
-      ...(unknown.length > 0 ? [['unknown', 'Not known yet']] : []),
+      ...(unknown === false ? [] : [['unknown', 'Not known yet']]),
       ['reading', 'How to read this'],
     ];
-    const parts = {
-      meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
-      since:
-        before === undefined ? 'The first run that is kept.' : `Since the run of ${instant(before.run_at)}.`,
-      ...standingParts(standing),
-      changes: changesOf(answers),
-      tiles: headlineTiles(headline, before),
-      watched: watched.length > 0 && watchedPart(watched, cards),
-      cars:
-        cars.length > 0 &&
-        section(
-          'cars',
-          'Followed cars',
-          'What happened to them since the night before.',
-          followedList(cars, links && ((id) => `/car/${id}`)),
-        ),
-      unknown: unknown.length > 0 && unknownPart(unknown, facts),
-    };
     const script = `${packageFile('site/report.js')}\n${packageFile('dist/site/report.js')}`;
+    const asked = sections
+      .filter(({ id }) => ANSWERS.includes(id))
+      .map(
+        ({ id, title, part, words }) =>
+          part ?? section(id, title, '', html`<p class="words">${words.join(' ')}</p>`),
+      );
     return {
       report: fillPage('report.html', {
         ...parts,
@@ -145,24 +188,14 @@ export function readPages(
         contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
         first: [...first.map(({ part }) => part), parts.watched, parts.cars],
         sections: later.map(({ part }) => part),
-        reading: spec.reading.map((text) => html`<p>${fill(text, facts)}</p>`),
+        unknown,
+        reading: spec.reading.map((text) => html`<p>${fill(text, context.facts)}</p>`),
         own: ownModels(manifest),
       }),
-      answers: String(
-        html`${sections
-          .filter(({ id }) => ANSWERS.includes(id))
-          .map(
-            ({ id, title, part, words }) =>
-              part ?? section(id, title, '', html`<p class="words">${words.join(' ')}</p>`),
-          )}`,
-      ),
-      home: fillPage('home.html', {
-        ...parts,
-        figures: homeFigures(answers, { ...context, cards: { ...cards, ...(pictures && { pictures }) } }),
-      }),
+      answers: String(html`${asked}`),
+      unknown: String(html`${unknown}`),
     };
   });
-}
 
 /** A page of the folder `site` whose names in braces are replaced by values. Texts are escaped. */
 function fillPage(name: string, values: Readonly<Record<string, unknown>>): string {
@@ -192,11 +225,20 @@ const watchedPart = (watched: readonly Watched[], cards: CardOptions): Html =>
     ),
   );
 
-/** What no section can show yet, a line each, and since when it is watched. */
-function unknownPart(sections: readonly Section[], { observed_auctions }: Row): Html {
+/** What happened to the cars that the user follows. */
+const followedPart = (cars: Awaited<ReturnType<typeof readFollowed>>, links: Links | undefined): Html =>
+  section(
+    'cars',
+    'Followed cars',
+    'What happened to them since the night before.',
+    followedList(cars, links && ((id) => `/car/${id}`)),
+  );
+
+/** What no section can show yet, a line each, and since when it is watched; false if every one shows something. */
+function unknownPart(sections: readonly Section[], { observed_auctions }: Row): Html | false {
   const lines = sections.map(({ title, words }) => html`<li>${title}: ${words.join(' ')}</li>`);
   const lead = `${String(observed_auctions)} What follows rests on results since then.`;
-  return section('unknown', 'Not known yet', lead, html`<ul>${lines}</ul>`);
+  return lines.length > 0 && section('unknown', 'Not known yet', lead, html`<ul>${lines}</ul>`);
 }
 
 /** The head of the page: alarms, rejects and drift. */
