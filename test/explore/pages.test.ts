@@ -4,7 +4,7 @@ import { readLake } from '../../src/ask/query/open-lake.js';
 import { rows } from '../../src/base/duck/session.js';
 import { cardsOf } from '../page/cards.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
-import { night } from '../report/lake.js';
+import { type Element, night, tilesOf } from '../report/lake.js';
 import { type Opened, openExplore } from './server.js';
 
 const folder = temporaryFolder();
@@ -223,6 +223,25 @@ describe('finding a car', () => {
 });
 
 describe('pages', () => {
+  it('of Home have the figures of the report, and its best three lots', async () => {
+    const [home, report] = [await explore.text('/'), await explore.text('/report')].map(
+      (text) => parseHTML(text).document as unknown as Element,
+    );
+    if (home === undefined || report === undefined) throw new TypeError('no page');
+    expect(tilesOf(home)).toEqual(tilesOf(report));
+    expect(tilesOf(home).size).toBe(6);
+    const told = (page: Element) => cardsOf(page).map(({ name, lot, amounts }) => ({ name, lot, amounts }));
+    expect(told(home)).toEqual(told(report).slice(0, 3));
+    expect(told(home)).toHaveLength(3);
+    const [row] = await lake(`select count(*) as lots ${OFFERS}`);
+    expect(home.querySelector('.lead')?.textContent).toContain(
+      `${Number(row?.lots).toLocaleString('en')} lots`,
+    );
+    expect(home.querySelector('#chart-index, figure svg')).not.toBeNull();
+    // A first night knows no result yet, and says so.
+    expect(home.querySelector('#unknown')?.textContent).toContain('Not known yet');
+  });
+
   it('of every table and mart show rows, columns and lineage', async () => {
     const catalog = (await (await explore.get('/catalog.json')).json()) as Record<string, string[]>;
     const text = await explore.text('/tables');

@@ -31,7 +31,7 @@ export type Job =
   | { readonly kind: 'matches'; readonly sql: string; readonly pictures: ReadonlySet<string> }
   /** The parts of the first page as HTML. */
   | { readonly kind: 'home'; readonly pictures: ReadonlySet<string> }
-  /** What is not known yet, the sections of the page of answers, and the report, as HTML. */
+  /** What is new in searches and not known yet, the sections of the page of answers, and the report, as HTML. */
   | { readonly kind: 'report' };
 
 /** A query without `explain`, and the names of its columns. */
@@ -48,8 +48,8 @@ export async function* runJob(on: JobLake, job: Job): AsyncGenerator<string | Ui
   else if (job.kind === 'facts') yield JSON.stringify([...(await columnFacts(connection, job.table))]);
   else if (job.kind === 'home') yield await readHome(config, { links: LINKS, pictures: job.pictures });
   else if (job.kind === 'report') {
-    const { unknown, answers, report } = await readReport(config, { links: LINKS });
-    yield* [unknown, answers, report];
+    const { news, answers, report } = await readReport(config, { links: LINKS });
+    yield* [news, answers, report];
   } else if (job.kind === 'matches') yield String(await matchesOf(connection, job));
   else if (job.kind === 'trial') await tryModel(on, job.files);
   else if (job.kind === 'columns') yield JSON.stringify(await columnsOf(connection, job.sql));

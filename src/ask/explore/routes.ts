@@ -39,7 +39,7 @@ const ASSETS: Readonly<Record<string, readonly [file: string, type: string]>> = 
 export const MOST_BYTES = 1_000_000;
 
 /** The report, and its sections that are on other pages too. */
-type ReportParts = Readonly<Record<'unknown' | 'answers' | 'report', string>>;
+type ReportParts = Readonly<Record<'news' | 'answers' | 'report', string>>;
 
 /** How a request is answered. */
 interface Answering {
@@ -172,8 +172,8 @@ export function appOf(
     return texts;
   };
   const reportOf = async (shown: Served): Promise<ReportParts> => {
-    const [unknown = '', answers = '', report = ''] = await textsFor(shown, { kind: 'report' });
-    return { unknown, answers, report };
+    const [news = '', answers = '', report = ''] = await textsFor(shown, { kind: 'report' });
+    return { news, answers, report };
   };
   app.get('/', async (c): Promise<Response> => {
     // The list was here once, and searches are in bookmarks.
@@ -182,7 +182,7 @@ export function appOf(
     return page(c, (shown) =>
       homePage(shown, async function* () {
         yield* await textsFor(shown, { kind: 'home', pictures }, [shown.id, ...pictures].join(' '));
-        yield (await reportOf(shown)).unknown;
+        yield (await reportOf(shown)).news;
       }),
     );
   });

@@ -78,8 +78,6 @@ interface Read {
   readonly manifest: Manifest;
   readonly answers: Answers;
   readonly context: Context;
-  /** Titles of the parts that come and go, by their ids. */
-  readonly optional: readonly (readonly [id: string, title: string])[];
   /** Parts of the pages by the names that `site` has for them. */
   readonly parts: Readonly<Record<string, unknown>>;
 }
@@ -89,7 +87,7 @@ function readParts<T>(
   config: Config,
   queries: readonly string[],
   { links, isForOthers = false, pictures }: PageOptions,
-  make: (read: Read) => T,
+  make: (read: Read) => T | Promise<T>,
 ): Promise<T> {
   let tables: readonly string[] = [];
   const named = async (connection: DuckDBConnection) => {
@@ -109,8 +107,6 @@ function readParts<T>(
     const [headline = {}] = await ask(connection, 'report/headline');
     const before = await readBefore(config, connection, manifest.snapshot_id);
     const standing = await readStanding(connection, layoutOf(config.output), manifest);
-    const watched = await readWatched(config);
-    const cars = isForOthers ? [] : await readFollowed(config);
     const answers = await readAnswers(connection, queries);
     const destination = answers.get('coming_up')?.[0]?.cost_destination ?? null;
     const facts = {
@@ -123,10 +119,6 @@ function readParts<T>(
       manifest,
       answers,
       context: { facts, links, cards },
-      optional: [
-        ...(watched.length > 0 ? [['watched', 'Watched searches'] as const] : []),
-        ...(cars.length > 0 ? [['cars', 'Followed cars'] as const] : []),
-      ],
       parts: {
         meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
         since:
@@ -136,8 +128,6 @@ function readParts<T>(
         ...standingParts(standing),
         changes: changesOf(answers),
         tiles: headlineTiles(headline, before),
-        watched: watched.length > 0 && watchedPart(watched, cards),
-        cars: cars.length > 0 && followedPart(cars, links),
       },
     });
   });
@@ -153,9 +143,14 @@ export const readHome = (config: Config, options: PageOptions): Promise<string> 
 export const readReport = (
   config: Config,
   options: PageOptions = {},
-): Promise<Readonly<Record<'report' | 'answers' | 'unknown', string>>> =>
-  readParts(config, specQueries, options, (read) => {
-    const { manifest, answers, context, optional, parts } = read;
+): Promise<Readonly<Record<'report' | 'answers' | 'news', string>>> =>
+  readParts(config, specQueries, options, async ({ manifest, answers, context, parts }) => {
+    const watched = await readWatched(config);
+    const cars = options.isForOthers === true ? [] : await readFollowed(config);
+    const news = [
+      watched.length > 0 && watchedPart(watched, context.cards),
+      cars.length > 0 && followedPart(cars, context.links),
+    ];
     const sections = sectionsOf(answers, context);
     const first = sections.filter(({ id, part }) => id === FIRST && part !== undefined);
     const later = sections.filter(({ id, part }) => id !== FIRST && part !== undefined);
@@ -166,7 +161,8 @@ export const readReport = (
     const named = (part: readonly Section[]) => part.map(({ id, title }) => [id, title] as const);
     const contents = [
       ...named(first),
-      ...optional,
+      ...(watched.length > 0 ? [['watched', 'Watched searches'] as const] : []),
+      ...(cars.length > 0 ? [['cars', 'Followed cars'] as const] : []),
       ['changed', 'What changed'],
       ...named(later),
       ...(unknown === false ? [] : [['unknown', 'Not known yet']]),
@@ -186,14 +182,14 @@ export const readReport = (
         script: raw(script),
         scriptHash: `sha256-${createHash('sha256').update(script).digest('base64')}`,
         contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
-        first: [...first.map(({ part }) => part), parts.watched, parts.cars],
+        first: [...first.map(({ part }) => part), ...news],
         sections: later.map(({ part }) => part),
         unknown,
         reading: spec.reading.map((text) => html`<p>${fill(text, context.facts)}</p>`),
         own: ownModels(manifest),
       }),
       answers: String(html`${asked}`),
-      unknown: String(html`${unknown}`),
+      news: String(html`${[...news, unknown]}`),
     };
   });
 
