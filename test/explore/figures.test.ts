@@ -613,7 +613,7 @@ describe('runs, report and files', () => {
         where auction between (select as_of from dim_settings) and (select as_of from dim_settings) + interval 7 day`);
       const index = parseHTML(readFileSync(join(own.path, 'site', 'index.html'), 'utf8'))
         .document as unknown as Element;
-      expect(tableOf(index.querySelector('table')).length).toBe(Math.min(100, Number(expected[0]?.lots)));
+      expect(cardsOf(index)).toHaveLength(Math.min(100, Number(expected[0]?.lots)));
       const makes = parseHTML(readFileSync(join(own.path, 'site', 'makes.html'), 'utf8'))
         .document as unknown as Element;
       const first = tableOf(makes.querySelector('table'))[0] ?? {};
