@@ -309,7 +309,7 @@ function table(compared: readonly string[], columns: readonly Column[]): Html {
     inWords(figure),
     ...columns.map((column) => column.figures.get(figure) ?? NONE),
   ]);
-  lines.push(['', ...columns.map(({ search }) => html`<a href="/?${search}">Show its lots</a>`)]);
+  lines.push(['', ...columns.map(({ search }) => html`<a href="/lots?${search}">Show its lots</a>`)]);
   return grid(['Figure', ...compared.map((name) => `>${heading(name)}`)], lines, 'compared');
 }
 
