@@ -3,26 +3,25 @@
 with often as (
     select
         lot_id,
-        offers.vehicle_id,
-        offers.domain_id,
-        offers.domain_name,
-        offers.lot,
-        offers.link,
-        offers.year,
-        offers.manufacturer_name,
-        offers.model_name,
-        odds.attempt - 1 as offered,
-        offers.currency,
-        offers.bid,
-        offers.buy_now,
-        offers.estimate,
-        offers.low_80,
-        offers.high_80,
-        offers.weak,
-        offers.prices_above
-    from lots_on_offer as offers
-    inner join sell_through_odds as odds using (lot_id)
-    where odds.attempt > 3
+        vehicle_id,
+        domain_id,
+        domain_name,
+        lot,
+        link,
+        year,
+        manufacturer_name,
+        model_name,
+        attempt - 1 as offered,
+        currency,
+        bid,
+        buy_now,
+        estimate,
+        low_80,
+        high_80,
+        weak,
+        prices_above
+    from lots_on_offer
+    where attempt > 3
 ),
 bids as (
     -- an amount below 2 is a placeholder

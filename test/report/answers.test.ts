@@ -174,10 +174,9 @@ describe('lots that are offered often', () => {
   );
   const tables = `
     ${tableOf('given', { lot_id: 'BIGINT', vehicle_id: 'BIGINT', domain_id: 'BIGINT', attempt: 'BIGINT', buy_now: 'DOUBLE', weak: 'VARCHAR', estimate: 'DOUBLE', bid: 'DOUBLE', prices_above: 'DOUBLE' }, lots)}
-    create table lots_on_offer as select * exclude (attempt), 'USD' as currency, lot_id::varchar as lot, null::varchar as link,
+    create table lots_on_offer as select *, 'USD' as currency, lot_id::varchar as lot, null::varchar as link,
       2020 as year, 'Ford' as manufacturer_name, 'Focus' as model_name, estimate * 0.8 as low_80, estimate * 1.2 as high_80,
       'source_' || domain_id as domain_name from given;
-    create table sell_through_odds as select lot_id, domain_id, attempt from given;
     ${tableOf('sales', { lot_id: 'BIGINT', attempt: 'BIGINT', outcome: 'VARCHAR', amount: 'DOUBLE' }, sales)}`;
   const often = lots.filter(({ attempt }) => attempt > 3);
 
