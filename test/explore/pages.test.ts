@@ -104,6 +104,20 @@ describe('lists', () => {
     expect(last).toContain('href="/car/');
   });
 
+  it.each([
+    ['state=tx', 'state=TX'],
+    ['source=COPART.com', 'source=copart_com'],
+    ['damage=FRONT', 'damage=front'],
+    ['title=Salvage', 'title=salvage'],
+    ['status=SALE', 'status=sale'],
+    ['inspection=ACCIDENT', 'inspection=accident'],
+    ['price=5000&currency=usd', 'price=5000&currency=USD'],
+  ])('take %s for %s', async (typed, spelled) => {
+    const expected = tally(await explore.text(`/lots?${spelled}`));
+    expect(expected).toBeGreaterThan(0);
+    expect(tally(await explore.text(`/lots?${typed}`))).toBe(expected);
+  });
+
   it('take a damage that is not stated for the main one alone', async () => {
     const [row] = await lake(
       `select count(*) as lots ${OFFERS} and l.lot_id in (select lot_id from lot_groups where damage_main_group = 'unknown')`,

@@ -105,7 +105,10 @@ export const listOf = (search: Search): string =>
 /** A search whose make and model are names of the lake, if they are like any, and whose amounts have a currency. */
 export function asMeant(search: Search, names: Names): Search {
   const { costs } = names;
-  const { make, model, currency = names.choices.currency[0] } = search.filters;
+  const given: Search['filters'] = Object.fromEntries(
+    Object.entries(search.filters).map(([name, value]) => [name, asSpelled(name, value, names)]),
+  );
+  const { make, model, currency = names.choices.currency[0], cost_currency = costs?.currency } = given;
   const makeName = make === undefined ? undefined : (meantChoice('make', make, names) ?? make);
   const models =
     makeName === undefined
@@ -113,14 +116,11 @@ export function asMeant(search: Search, names: Names): Search {
       : (names.models.get(makeName.toLowerCase()) ?? []);
   const modelName = model === undefined ? undefined : (meantName(model, models) ?? model);
   const filters = {
-    ...Object.fromEntries(
-      Object.entries(search.filters).map(([name, value]) => [name, asSpelled(name, value, names)]),
-    ),
+    ...given,
     ...(makeName !== undefined && { make: makeName }),
     ...(modelName !== undefined && { model: modelName }),
-    ...(currency !== undefined && AMOUNTS.some((name) => search.filters[name] !== undefined) && { currency }),
-    ...(costs &&
-      search.filters.cost !== undefined && { cost_currency: search.filters.cost_currency ?? costs.currency }),
+    ...(currency !== undefined && AMOUNTS.some((name) => given[name] !== undefined) && { currency }),
+    ...(cost_currency !== undefined && given.cost !== undefined && { cost_currency }),
   };
   return { ...search, filters };
 }

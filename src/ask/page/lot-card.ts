@@ -35,17 +35,13 @@ const LEAST_UNDER = 0.05;
 /** From this share on it may stand for another price, such as the least bid. */
 const MOST_UNDER = 0.7;
 
-/** How far the Buy Now or asking price lies below the estimate; undefined if not so far, or if the estimate is in doubt. */
-function underEstimate(
-  { buy_now, bid, estimate, weak, market }: Row,
-  least: number,
-  most: number,
-): string | undefined {
+/** How far the Buy Now or asking price lies below the estimate; empty if not so far, or if the estimate is in doubt. */
+function underEstimate({ buy_now, bid, estimate, weak, market }: Row, least: number, most: number): string {
   const [price, value] = [numberOrNull(buy_now), numberOrNull(estimate)];
-  if (price === null || value === null || weak !== null || price <= Number(bid ?? 0)) return undefined;
+  if (price === null || value === null || weak !== null || price <= Number(bid ?? 0)) return '';
   const under = 1 - price / value;
   return under < least || under >= most
-    ? undefined
+    ? ''
     : `${market === 'asking' ? 'Asks' : 'Buy Now'} ${Math.round(under * 100)}% under estimate`;
 }
 
@@ -55,7 +51,7 @@ const badgesOf = (row: Row): string[] =>
     underEstimate(row, LEAST_UNDER, MOST_UNDER),
     printable(row.stands_out),
     row.inspection === 'no accident' ? 'inspected: no accident' : '',
-  ].filter((text) => text !== undefined && text !== '') as string[];
+  ].filter((text) => text !== '');
 
 /** Doubts of an estimate that a chip of their own says. */
 const OWN_CHIPS: readonly unknown[] = [
@@ -74,7 +70,7 @@ function warningsOf(row: Row): string[] {
   const few = numberOrNull(row.comparable_prices);
   const isFar = underEstimate(row, MOST_UNDER, 1);
   return [
-    isFar !== undefined && `${isFar}: ask whether it is meant`,
+    isFar !== '' && `${isFar}: ask whether it is meant`,
     row.odometer_rollback === true && 'odometer rolled back',
     typeof row.vin_reason === 'string' && `VIN doubted: ${words(row.vin_reason)}`,
     row.year_origin === 'doubted' && 'model year doubted',
@@ -89,13 +85,15 @@ function warningsOf(row: Row): string[] {
 /** The car, place and auction of a lot, in a line of facts. */
 const factsOf = (row: Row): Html[] => {
   const second = row.damage_second_group;
-  const isOther = ![null, 'unknown', 'none', row.damage_main_group].includes(second as string | null);
+  const isOther = ![undefined, null, 'unknown', 'none', row.damage_main_group].includes(
+    second as string | null | undefined,
+  );
   const damage = [row.damage_main_group, ...(isOther ? [second] : [])];
   const texts = [
-    row.odometer_km === null ? 'odometer unknown' : `${count(Math.round(Number(row.odometer_km)))} km`,
+    row.odometer_km == null ? 'odometer unknown' : `${count(Math.round(Number(row.odometer_km)))} km`,
     row.damage_main_group === 'none' ? 'no damage' : `damage ${damage.map(words).join(' and ')}`,
     `title ${words(row.title_brand)}`,
-    [row.city_name === null ? '' : titled(row.city_name), printable(row.state_code)]
+    [row.city_name == null ? '' : titled(row.city_name), printable(row.state_code)]
       .filter((part) => part !== '')
       .join(', '),
     Number(row.attempt) > 1 ? `put up ${count(Number(row.attempt) - 1)}× before` : '',
