@@ -252,8 +252,7 @@ describe('pages', () => {
       `${Number(row?.lots).toLocaleString('en')} lots`,
     );
     expect(home.querySelector('#chart-index, figure svg')).not.toBeNull();
-    // A first night knows no result yet, and says so.
-    expect(home.querySelector('#unknown')?.textContent).toContain('Not known yet');
+    expect(home.querySelector('#changed')?.textContent).toContain('What is not known yet');
   });
 
   it('of every table and mart show rows, columns and lineage', async () => {

@@ -103,6 +103,11 @@ it('each later night tells what is new and what left, in report, webhook and com
   expect(soon?.left_rows.map((row) => row.lot_id)).toEqual(left.slice(0, 50));
   const { document } = await reportOf(output);
   expect(document.querySelector('#watched')?.textContent).toContain(`${entered.length} match`);
+  const explore = await openExplore(output, { models });
+  expect(await explore.text('/')).toContain(
+    `<a href="/searches#w-soon">soon: ${entered.length} new, ${left.length} left, ${now.length} match</a>`,
+  );
+  await explore.close();
   expect(notices).toHaveLength(1);
   expect(notices[0]?.watched).toMatchObject([{ name: 'soon', entered: entered.length, left: left.length }]);
   expect(notices[0]?.text).toContain(matchText(soon?.entered_rows[0] ?? {}));

@@ -7,12 +7,9 @@ import type { Shown } from './shown.js';
 
 /**
  * The first page: what this is, the way in, and what the report says of today.
- * @param parts what follows, piece by piece
+ * @param rest makes what the report says
  */
-export async function homePage(
-  { connection, names }: Shown,
-  parts: () => AsyncIterable<string>,
-): Promise<Page> {
+export async function homePage({ connection, names }: Shown, rest: () => Promise<string>): Promise<Page> {
   const lots = await scalar(connection, 'select count(*) from explore.lots_on_offer');
   const sources = list(names.choices.source.map(source));
   return {
@@ -23,18 +20,18 @@ export async function homePage(
 <p class="lead">lotlake reads the vehicle auctions of ${sources || 'its sources'} every night: ${count(lots)} lots are on offer now.</p>
 <p class="ways"><a href="/lots?auctions=1&amp;days=7">Auctions of seven days</a> <a href="/lots?sort=stands&amp;stands=1">What stands out</a> <a href="/value">What any car is worth</a> <a href="/answers">When to list again, and other answers</a></p>
 `,
-    rest: restOf(parts),
+    rest: restOf(rest),
   };
 }
 
 /** Answers that the lake can give to questions that people ask: sections of the report. */
-export const answersPage = (answers: () => AsyncIterable<string>): Page => ({
+export const answersPage = (answers: () => Promise<string>): Page => ({
   title: 'Answers',
   place: 'answers',
   first: html`<h1>Answers</h1>`,
   rest: restOf(answers),
 });
 
-async function* restOf(parts: () => AsyncIterable<string>): AsyncGenerator<Html> {
-  for await (const part of parts()) yield raw(part);
+async function* restOf(text: () => Promise<string>): AsyncGenerator<Html> {
+  yield raw(await text());
 }

@@ -5,7 +5,7 @@ import { failQuery, readQuery } from '../../core/model/read-only.js';
 import { type Html, html } from '../page/html.js';
 import { matchList } from '../page/watched-list.js';
 import { render } from '../query/render.js';
-import { readHome, readReport } from '../report/write-report.js';
+import { readReport } from '../report/write-report.js';
 import { columnFacts } from './column-facts.js';
 import type { JobLake } from './job-lake.js';
 import { LINKS } from './page-frame.js';
@@ -29,9 +29,7 @@ export type Job =
   | { readonly kind: 'trial'; readonly files: ModelFiles }
   /** How many rows a query has, and the first of them as cards of lots. */
   | { readonly kind: 'matches'; readonly sql: string; readonly pictures: ReadonlySet<string> }
-  /** The parts of the first page as HTML. */
-  | { readonly kind: 'home'; readonly pictures: ReadonlySet<string> }
-  /** What is new in searches and not known yet, the sections of the page of answers, and the report, as HTML. */
+  /** The sections of the page of answers, and the report, as HTML. */
   | { readonly kind: 'report' };
 
 /** A query without `explain`, and the names of its columns. */
@@ -46,10 +44,9 @@ export async function* runJob(on: JobLake, job: Job): AsyncGenerator<string | Ui
   if (job.kind === 'result') yield String(await resultOf(connection, job.sql));
   else if (job.kind === 'pivot') yield String(await pivotOf(connection, job.table, job.pivot));
   else if (job.kind === 'facts') yield JSON.stringify([...(await columnFacts(connection, job.table))]);
-  else if (job.kind === 'home') yield await readHome(config, { links: LINKS, pictures: job.pictures });
   else if (job.kind === 'report') {
-    const { news, answers, report } = await readReport(config, { links: LINKS });
-    yield* [news, answers, report];
+    const { answers, report } = await readReport(config, { links: LINKS });
+    yield* [answers, report];
   } else if (job.kind === 'matches') yield String(await matchesOf(connection, job));
   else if (job.kind === 'trial') await tryModel(on, job.files);
   else if (job.kind === 'columns') yield JSON.stringify(await columnsOf(connection, job.sql));

@@ -10,14 +10,14 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { html } from '../page/html.js';
+import { readHome } from '../report/write-report.js';
 import { protect } from './access.js';
 import { carPage, followCar } from './car-page.js';
 import { comparePage } from './compare-page.js';
 import { asMeant, listOf, lotsPage, placeOf } from './find-page.js';
 import { answersPage, homePage } from './home-page.js';
-import type { Job } from './jobs.js';
 import { searchIn } from './lot-filters.js';
-import { type Page, piecesOf, problem, textOf } from './page-frame.js';
+import { LINKS, type Page, piecesOf, problem, textOf } from './page-frame.js';
 import { allowedPictures, allowPictures } from './pictures.js';
 import { runsPage } from './runs-page.js';
 import { changeSearch, type Folders, saveSearch, searchesPage, slugOf, watchQuery } from './searches-page.js';
@@ -37,9 +37,6 @@ const ASSETS: Readonly<Record<string, readonly [file: string, type: string]>> = 
 
 /** Most bytes of a form or an address: a query of 100,000 characters, as a browser writes it. */
 export const MOST_BYTES = 1_000_000;
-
-/** The report, and its sections that are on other pages too. */
-type ReportParts = Readonly<Record<'news' | 'answers' | 'report', string>>;
 
 /** How a request is answered. */
 interface Answering {
@@ -162,37 +159,41 @@ export function appOf(
     protect(c, { pictures: allowed.size > 0 });
     return allowed;
   };
-  /** What was made of the last snapshot that was asked for, by the kind of the job. */
-  const made = new Map<Job['kind'], { readonly key: string; readonly texts: readonly string[] }>();
-  const textsFor = async ({ id, run }: Served, job: Job, key = id): Promise<readonly string[]> => {
-    const kept = made.get(job.kind);
+  /** What was made of the last snapshot that was asked for, by what it is. */
+  const made = new Map<'home' | 'report', { readonly key: string; readonly texts: readonly string[] }>();
+  const madeOnce = async (
+    what: 'home' | 'report',
+    key: string,
+    make: () => Promise<readonly string[]>,
+  ): Promise<readonly string[]> => {
+    const kept = made.get(what);
     if (kept?.key === key) return kept.texts;
-    const texts = await textsOf(run(job));
-    made.set(job.kind, { key, texts });
+    const texts = await make();
+    made.set(what, { key, texts });
     return texts;
   };
-  const reportOf = async (shown: Served): Promise<ReportParts> => {
-    const [news = '', answers = '', report = ''] = await textsFor(shown, { kind: 'report' });
-    return { news, answers, report };
-  };
+  /** The sections of the page of answers, and the report. */
+  const reportOf = ({ id, run }: Served): Promise<readonly string[]> =>
+    madeOnce('report', id, () => textsOf(run({ kind: 'report' })));
   app.get('/', async (c): Promise<Response> => {
     // The list was here once, and searches are in bookmarks.
     if (Object.keys(c.req.query()).length > 0) return c.redirect(`/lots${new URL(c.req.url).search}`, 303);
     const pictures = pictured(c);
-    return page(c, (shown) =>
-      homePage(shown, async function* () {
-        yield* await textsFor(shown, { kind: 'home', pictures }, [shown.id, ...pictures].join(' '));
-        yield (await reportOf(shown)).news;
-      }),
+    return page(
+      c,
+      (shown) =>
+        homePage(shown, async () => {
+          const { connection, lake } = shown;
+          const make = async () => [
+            await readHome(config, { manifest: lake.manifest, connection }, { links: LINKS, pictures }),
+          ];
+          const [text = ''] = await madeOnce('home', [shown.id, ...pictures].join(' '), make);
+          return text;
+        }),
+      { isSlow: true },
     );
   });
-  app.get('/answers', (c) =>
-    page(c, (shown) =>
-      answersPage(async function* () {
-        yield (await reportOf(shown)).answers;
-      }),
-    ),
-  );
+  app.get('/answers', (c) => page(c, (shown) => answersPage(async () => (await reportOf(shown))[0] ?? '')));
   app.get('/lots', (c) => {
     const pictures = pictured(c);
     return page(c, (shown) =>
@@ -260,7 +261,7 @@ export function appOf(
   }
   app.get('/report', (c) =>
     withShown(c, async (shown) => {
-      const { report } = await reportOf(shown);
+      const [, report = ''] = await reportOf(shown);
       // The report names what it may load itself.
       c.header('content-security-policy', "frame-ancestors 'none'; base-uri 'none'");
       return c.html(

@@ -22,7 +22,7 @@ import { ask, tablesOf } from '../query/ask.js';
 import { readFollowed } from '../query/followed.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
-import { readWatched, type Watched } from '../query/watched.js';
+import { readWatched, type Watched, watchedText } from '../query/watched.js';
 import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
 import {
   type Answers,
@@ -77,23 +77,74 @@ interface PageOptions {
 interface Read {
   readonly manifest: Manifest;
   readonly answers: Answers;
+  readonly watched: readonly Watched[];
   readonly context: Context;
   /** Parts of the pages by the names that `site` has for them. */
   readonly parts: Readonly<Record<string, unknown>>;
 }
 
-/** Reads the published snapshot, the answers to some queries, and the headline of the snapshot before it. */
-function readParts<T>(
+/** A snapshot with all that the report asks. */
+interface Lake {
+  readonly manifest: Manifest;
+  readonly connection: DuckDBConnection;
+}
+
+/** Reads what some queries say of a snapshot, and the headline of the snapshot before it. */
+async function readParts(
   config: Config,
+  { manifest, connection }: Lake,
   queries: readonly string[],
   { links, isForOthers = false, pictures }: PageOptions,
-  make: (read: Read) => T | Promise<T>,
-): Promise<T> {
+): Promise<Read> {
+  const [headline = {}] = await ask(connection, 'report/headline');
+  const before = await readBefore(config, connection, manifest.snapshot_id);
+  const standing = await readStanding(connection, layoutOf(config.output), manifest);
+  const answers = await readAnswers(connection, queries);
+  const destination = answers.get('coming_up')?.[0]?.cost_destination ?? null;
+  const facts = {
+    ...(await readFacts(connection, Number(headline.minimum_group))),
+    // What the user pays, and may bid at most, is not for others.
+    cost_destination: isForOthers ? null : destination,
+  };
+  return {
+    manifest,
+    answers,
+    watched: await readWatched(config),
+    context: { facts, links, cards: { pageOf: links?.car, isForOthers, pictures } },
+    parts: {
+      meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
+      since:
+        before === undefined ? 'The first run that is kept.' : `Since the run of ${instant(before.run_at)}.`,
+      ...standingParts(standing),
+      changes: changesOf(answers),
+      tiles: headlineTiles(headline, before),
+    },
+  };
+}
+
+/** Makes the parts of the first page of the explorer, which asks little enough to be made for its first reader. */
+export async function readHome(config: Config, lake: Lake, options: PageOptions): Promise<string> {
+  const { answers, watched, context, parts } = await readParts(config, lake, homeQueries, options);
+  const news = watched.map(
+    (each) => html`<li><a href="/searches#w-${each.name}">${watchedText(each)}</a></li>`,
+  );
+  return fillPage('home.html', {
+    ...parts,
+    news: news.length > 0 && html`<ul class="changes">${news}</ul>`,
+    figures: homeFigures(answers, context),
+  });
+}
+
+/** Makes the report as one HTML document, and the sections of it that are on a page of their own. */
+export function readReport(
+  config: Config,
+  options: PageOptions = {},
+): Promise<Readonly<Record<'report' | 'answers', string>>> {
   let tables: readonly string[] = [];
   const named = async (connection: DuckDBConnection) => {
     const read = await tablesOf(
       connection,
-      [...QUERIES, ...queries].map((name) => `report/${name}`),
+      [...QUERIES, ...specQueries].map((name) => `report/${name}`),
     );
     tables = unique(['runs', 'passes', ...read]);
     return { needed: (names: readonly string[]) => names.filter((name) => tables.includes(name)) };
@@ -104,48 +155,8 @@ function readParts<T>(
       throw new LotlakeError('QUERY_NO_TABLE', `the published snapshot has no ${missing}`, {
         hint: 'run lotlake run rebuild, or wait for the next run',
       });
-    const [headline = {}] = await ask(connection, 'report/headline');
-    const before = await readBefore(config, connection, manifest.snapshot_id);
-    const standing = await readStanding(connection, layoutOf(config.output), manifest);
-    const answers = await readAnswers(connection, queries);
-    const destination = answers.get('coming_up')?.[0]?.cost_destination ?? null;
-    const facts = {
-      ...(await readFacts(connection, Number(headline.minimum_group))),
-      // What the user pays, and may bid at most, is not for others.
-      cost_destination: isForOthers ? null : destination,
-    };
-    const cards: CardOptions = { pageOf: links?.car, isForOthers, pictures };
-    return make({
-      manifest,
-      answers,
-      context: { facts, links, cards },
-      parts: {
-        meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
-        since:
-          before === undefined
-            ? 'The first run that is kept.'
-            : `Since the run of ${instant(before.run_at)}.`,
-        ...standingParts(standing),
-        changes: changesOf(answers),
-        tiles: headlineTiles(headline, before),
-      },
-    });
-  });
-}
-
-/** Makes the parts of the first page of the explorer. */
-export const readHome = (config: Config, options: PageOptions): Promise<string> =>
-  readParts(config, homeQueries, options, ({ answers, context, parts }) =>
-    fillPage('home.html', { ...parts, figures: homeFigures(answers, context) }),
-  );
-
-/** Makes the report as one HTML document, and the sections of it that are on other pages too. */
-export const readReport = (
-  config: Config,
-  options: PageOptions = {},
-): Promise<Readonly<Record<'report' | 'answers' | 'news', string>>> =>
-  readParts(config, specQueries, options, async ({ manifest, answers, context, parts }) => {
-    const watched = await readWatched(config);
+    const read = await readParts(config, { manifest, connection }, specQueries, options);
+    const { answers, watched, context, parts } = read;
     const cars = options.isForOthers === true ? [] : await readFollowed(config);
     const news = [
       watched.length > 0 && watchedPart(watched, context.cards),
@@ -189,9 +200,9 @@ export const readReport = (
         own: ownModels(manifest),
       }),
       answers: String(html`${asked}`),
-      news: String(html`${[...news, unknown]}`),
     };
   });
+}
 
 /** A page of the folder `site` whose names in braces are replaced by values. Texts are escaped. */
 function fillPage(name: string, values: Readonly<Record<string, unknown>>): string {
