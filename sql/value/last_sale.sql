@@ -8,6 +8,6 @@ select
     lot_id,
     case when is_outlier then outlier_reason when not is_trusted then trust_reason end as doubt
 from sales
-where case when $vehicle is null then lot_id = $lot else vehicle_id = $vehicle end and outcome = 'sold'
+where case when $vehicle_id is null then lot_id = $lot else vehicle_id = $vehicle_id end and outcome = 'sold'
 order by sale_date desc, lot_id desc, attempt desc
 limit 1

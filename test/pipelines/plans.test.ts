@@ -111,9 +111,10 @@ beforeAll(async () => {
       'select vehicle_id from inspections join claim_history using (vehicle_id) limit 1',
     );
     const sold = await first(
-      "select vehicle_id from sales where outcome = 'sold' and vehicle_id is not null and vehicle_id not in (select vehicle_id from lots_on_offer where vehicle_id is not null) limit 1",
+      "select vehicle_id from sales where outcome = 'sold' and vehicle_id in (select vehicle_id from vehicles) and vehicle_id not in (select vehicle_id from lots_on_offer where vehicle_id is not null) limit 1",
     );
     const explore = await openExplore(folder.path);
+    await explore.send('/pictures', { show: 'copart_com' });
     for (const path of [
       ...[
         '/lots?make=Toyota&price=8000&days=7&sort=cheapest',

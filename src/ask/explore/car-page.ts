@@ -18,11 +18,11 @@ import { picturesForm } from './pictures.js';
 import type { Shown } from './shown.js';
 import { accuracyOf, alike, bidsOf, drivers, valueBar } from './value-parts.js';
 
-/** Asks query files about one car. Its id is a literal, since DuckDB plans a statement with parameters twice. */
+/** Asks query files about one car, whatever its lot. Its id is a literal, since DuckDB plans a statement with parameters twice. */
 export const askAbout =
   (connection: DuckDBConnection, id: number) =>
   (query: string): Promise<Row[]> =>
-    rows(connection, readSql(query).replaceAll('$vehicle_id', String(id)));
+    rows(connection, readSql(query).replaceAll('$vehicle_id', String(id)).replaceAll('$lot', 'null'));
 
 /** The page of a car; undefined if the lake has none of this id. What takes longer follows its head. */
 export async function carPage(
@@ -51,7 +51,7 @@ export async function carPage(
     place: 'lots',
     scripts: ['explore'],
     first: html`<h1>${title}</h1>
-${offers.length === 0 && standing(vehicle, lots, (await about('explore/last_sale'))[0])}
+${offers.length === 0 && standing(vehicle, lots, (await about('value/last_sale'))[0])}
 ${lotCards(offers, { pageOf: pageOfLot, pictures })}
 ${offers.map(bidsPart)}
 ${picturesForm(
@@ -69,7 +69,7 @@ ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicl
 /** All that a page asks of every car. */
 export const OF_CARS = [
   ...['cli/vehicle', 'cli/vehicle_lots', 'cli/vehicle_seen', 'explore/lot_currencies', 'explore/vin'],
-  ...['explore/timeline', 'explore/estimates', 'explore/last_sale'],
+  ...['explore/timeline', 'explore/estimates', 'value/last_sale'],
 ] as const;
 
 /**
@@ -100,12 +100,12 @@ export async function takeCar(
 
 /** What became of a car that is not on offer. */
 function standing(vehicle: Row, lots: readonly Row[], sale: Row | undefined): Html {
-  const at = sale?.sale_date ? ` on ${day(sale.sale_date)}` : '';
+  const at = sale?.sold_on ? ` on ${day(sale.sold_on)}` : '';
   const doubt = printable(sale?.doubt).replaceAll('_', ' ');
   const amount = sale?.amount == null ? 'an amount that is not known' : money(sale.amount, sale.currency);
   const now =
     sale !== undefined
-      ? `Sold for ${amount}${at} at ${source(sale.domain_name)}${doubt === '' ? '' : `; the amount is doubted: ${doubt}`}.`
+      ? `Sold for ${amount}${at} at ${source(sale.source)}${doubt === '' ? '' : `; the amount is doubted: ${doubt}`}.`
       : vehicle.archived_at
         ? `Gone: the service delivers it no more since ${day(vehicle.archived_at)}, and no sale is known.`
         : `Not on offer now: ${words(lots[0]?.status_name) || 'no lot'}.`;

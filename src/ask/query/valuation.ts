@@ -188,7 +188,7 @@ async function known(connection: DuckDBConnection, isOffered: boolean, kind: Kin
   const about = async (applies: boolean, query: string, values: Record<string, DuckDBValue>) =>
     applies ? ask(connection, query, values) : [];
   const [isLot, isVehicle] = [lot !== null, vehicle !== null];
-  const [last_sale = null] = await about(isLot, 'value/last_sale', { vehicle, lot });
+  const [last_sale = null] = await about(isLot, 'value/last_sale', { vehicle_id: vehicle, lot });
   const [odds = null] = await about(isOffered, 'value/odds', { lot });
   const [days = null] = await about(isOffered, 'value/days', { domain, make, model });
   const [vin = null] = await about(isVehicle, 'value/vin', { vehicle });
