@@ -47,6 +47,8 @@ it('a search that is removed leaves no file', () => {
 it.each([
   ['a name that another search has', 'mine', 'other', 'there is a model other already'],
   ['a name that a model has', 'mine', 'model', 'there is a model model already'],
+  ['a name that a table of the lake has', 'mine', 'prices', 'lotlake has a table or model prices'],
+  ['a name that a mart of the lake has', 'mine', 'sales', 'lotlake has a table or model sales'],
   ['a name that is none', 'mine', '9 lives', 'cannot be the name of a search'],
   ['a path in place of a name', 'mine', '../mine', 'cannot be the name of a search'],
   ['an unknown search', 'nobody', 'bargains', 'no search nobody is saved'],

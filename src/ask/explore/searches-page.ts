@@ -7,7 +7,7 @@ import { makeFolder, move, ownNamed, remove, writeNew } from '../../base/config/
 import { count } from '../../base/config/printable.js';
 import { identifier } from '../../base/duck/session.js';
 import { type Model, readModels } from '../../core/model/model-files.js';
-import { modellingOf, readOwn } from '../../core/model/own-models.js';
+import { modellingOf, readableNames, readOwn } from '../../core/model/own-models.js';
 import { followedList } from '../page/followed-list.js';
 import { type Html, html } from '../page/html.js';
 import { section } from '../page/section.js';
@@ -110,12 +110,15 @@ export function changeSearch(folder: string, name: string, to: string | undefine
 
 /** Throws QUERY_PLACE for a name that cannot be one of a search, or that a model has. */
 function assertFree(name: string, isTaken: boolean): void {
-  if (!NAME.test(name) || isTaken)
-    throw new LotlakeError(
-      'QUERY_PLACE',
-      isTaken ? `there is a model ${name} already` : `${name} cannot be the name of a search`,
-      { outcome: 'usage', hint: 'give a name of its own, of the letters a to z, digits and _' },
-    );
+  const reason =
+    (isTaken && `there is a model ${name} already`) ||
+    (readableNames().has(name) && `lotlake has a table or model ${name}`) ||
+    (!NAME.test(name) && `${name} cannot be the name of a search`);
+  if (reason !== false)
+    throw new LotlakeError('QUERY_PLACE', reason, {
+      outcome: 'usage',
+      hint: 'give a name of its own, of the letters a to z, digits and _',
+    });
 }
 
 function saveForm(search: Search, { models }: Folders): Html {
