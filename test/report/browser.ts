@@ -1,19 +1,35 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium as driver, type Page } from 'playwright-core';
+import * as drivers from 'playwright-core';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+/** Whether LOTLAKE_BROWSER chooses Firefox, in which the color scheme and the medium of a page cannot be chosen. */
+export const isFirefox = process.env.LOTLAKE_BROWSER === 'firefox';
 
-/** Path of a Chromium on this machine, or undefined; tests of pages are skipped without one. */
-export const chromium: string | undefined = (process.env.PATH ?? '')
+const NAMES = isFirefox
+  ? ['firefox', 'firefox-esr']
+  : ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+const program: string | undefined = (process.env.PATH ?? '')
   .split(delimiter)
   .flatMap((folder) => NAMES.map((name) => join(folder, name)))
   .find((path) => existsSync(path));
 
+/** Whether this machine has the browser; tests of pages are skipped without it. */
+export const hasBrowser = program !== undefined;
+
 /** Added to the title of tests that need a browser, so that a skipped one says why. */
-export const inBrowser: string =
-  chromium === undefined ? 'in a browser (skipped: no Chromium in PATH)' : 'in a browser';
+export const inBrowser: string = hasBrowser
+  ? `in ${isFirefox ? 'Firefox' : 'Chromium'}`
+  : `in a browser (skipped: no ${NAMES.join(' or ')} in PATH)`;
+
+/** Starts the browser of this machine. Throws if there is none. */
+export async function launchDriver(): Promise<drivers.Browser> {
+  if (program === undefined) throw new TypeError(`there is no ${NAMES.join(' or ')} in PATH`);
+  return isFirefox
+    ? await drivers.firefox.launch({ channel: 'moz-firefox', executablePath: program })
+    : await drivers.chromium.launch({ executablePath: program, args: ['--disable-gpu'] });
+}
 
 /** The window in which a page is opened. */
 interface View {
@@ -26,7 +42,7 @@ interface View {
 
 /** A file that is open in the browser, and what it has done so far. */
 interface OpenPage {
-  readonly page: Page;
+  readonly page: drivers.Page;
   /** URLs of all requests, the page's own first. */
   readonly requests: readonly string[];
   /** Errors of the console, uncaught exceptions and requests that failed. */
@@ -41,10 +57,9 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-/** Starts the Chromium of this machine. Throws if there is none. */
+/** Starts the browser of this machine for files. Throws if there is none. */
 export async function launchBrowser(): Promise<Browser> {
-  if (chromium === undefined) throw new TypeError('there is no Chromium in PATH');
-  const browser = await driver.launch({ executablePath: chromium, args: ['--disable-gpu'] });
+  const browser = await launchDriver();
   return {
     open: async (path, { width = 1200, height = 900, scheme = 'light', media = 'screen' } = {}) => {
       const context = await browser.newContext({
