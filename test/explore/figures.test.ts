@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askAbout, OF_CARS, takeCar } from '../../src/ask/explore/car-page.js';
 import { openShown } from '../../src/ask/explore/shown.js';
 import { exportPages } from '../../src/ask/explore/static.js';
+import { source } from '../../src/ask/page/format.js';
 import { type OpenLake, openSnapshot } from '../../src/ask/query/open-lake.js';
 import { rows } from '../../src/base/duck/session.js';
 import { cardsOf } from '../page/cards.js';
@@ -442,6 +443,29 @@ describe('Compare', () => {
     if (Number(sold?.n) >= 5) {
       expect(based).toBe(sold?.n);
       expect(Math.abs(Number(value) / 100 - Number(sold?.k) / Number(sold?.n))).toBeLessThan(0.006);
+    } else
+      expect(figures.get('Sold of offered, as far as observed in six months (95%)')).toBe(
+        `not known (${sold?.n})`,
+      );
+  });
+
+  it('draws all makes at one source that has prices of each', async () => {
+    for (const makes of [
+      ['Toyota', 'BMW'],
+      ['Hyundai', 'Ford', 'Kia'],
+    ]) {
+      const level = (
+        await pageOf(`/compare?kind=make&${makes.map((make) => `of=${make}`).join('&')}`)
+      ).querySelector('#level');
+      const known =
+        await lake(`select domain_name, count(distinct manufacturer_name) as makes, sum(priced_lots) as prices from price_trends
+        where level = 'make' and manufacturer_name in (${makes.map((make) => `'${make}'`).join()}) and price_index is not null and currency is not null
+        group by all having makes = ${makes.length} order by prices desc`);
+      const named = [...(level?.querySelectorAll('title') ?? [])].flatMap((each) => [
+        ...textOf(each).matchAll(/^(\w+) at ([\w.]+),/g),
+      ]);
+      expect(new Set(named.map(([, make]) => make))).toEqual(new Set(makes));
+      expect(new Set(named.map(([, , at]) => at))).toEqual(new Set([source(known[0]?.domain_name)]));
     }
   });
 

@@ -47,11 +47,12 @@ select 'Median price, six months (quartiles)' as figure, 'money' as unit, middle
 union all
 select 'Price level of alike lots at ' || domain_name || ', ' || strftime(sale_month, '%b %Y') || ' (95%), 100 is the base year', 'tenths', price_index, price_index_low, price_index_high, priced_lots, null from latest
 union all
+-- also where nothing was observed: then it is said to be not known
 select
-    'Sold of offered, as far as observed in six months (95%)', 'share', k / n, (k + 1.92) / (n + 3.84) - 1.96 * sqrt(k * (n - k) / n + 0.96) / (n + 3.84),
-    (k + 1.92) / (n + 3.84) + 1.96 * sqrt(k * (n - k) / n + 0.96) / (n + 3.84), n, null
+    'Sold of offered, as far as observed in six months (95%)', 'share', case when enough(n) then k / n end,
+    (k + 1.92) / (n + 3.84) - 1.96 * sqrt(k * (n - k) / n + 0.96) / (n + 3.84),
+    (k + 1.92) / (n + 3.84) + 1.96 * sqrt(k * (n - k) / n + 0.96) / (n + 3.84), coalesce(n, 0), null
 from shares
-where enough(n)
 union all
 select 'Half sold by day (95%), ' || domain_name, 'days', middle, low, high, n, null from days
 union all

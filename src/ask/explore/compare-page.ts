@@ -324,23 +324,40 @@ export async function makeParts(connection: DuckDBConnection, make: string): Pro
   return parts;
 }
 
-/** The price level of the makes or models by month, each at the source with most of its prices. */
+/** The source with most of the prices of some rows. */
+function mostPrices(level: readonly Row[]): unknown {
+  const prices = new Map<unknown, number>();
+  for (const { domain_id, based_on } of level)
+    prices.set(domain_id, (prices.get(domain_id) ?? 0) + Number(based_on));
+  return [...prices].sort(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+/** The price level of the makes or models by month, at the source with most prices that all of them have, or each at its own. */
 async function* trends(
   connection: DuckDBConnection,
   kind: KindName,
   compared: readonly string[],
 ): AsyncGenerator<Html> {
   if ((kind !== 'model' && kind !== 'make') || compared.length === 0) return;
-  const lines: Row[] = [];
+  const levels: Row[][] = [];
   for (const name of compared) {
     const { make = '', model = null } = splitModel(name);
-    for (const row of await ask(connection, 'explore/trend', { make, model })) {
+    levels.push(await ask(connection, 'explore/trend', { make, model }));
+  }
+  const isShared = ({ domain_id }: Row): boolean =>
+    levels.every((level) => level.some((row) => row.domain_id === domain_id));
+  const shared = mostPrices(levels.flat().filter(isShared));
+  const lines: Row[] = [];
+  for (const [i, name] of compared.entries()) {
+    const level = levels[i] ?? [];
+    const at = shared ?? mostPrices(level);
+    for (const row of level.filter(({ domain_id }) => domain_id === at)) {
       const series = `${shortly(name)} at ${source(row.domain_name)}`;
       const description = `${series}, ${month(row.moment)}: ${Number(row.value).toFixed(1)}`;
       // With several, a colour is one of them, not a source.
       lines.push({
         ...row,
-        domain_id: compared.length > 1 ? LINES[compared.indexOf(name)] : row.domain_id,
+        domain_id: compared.length > 1 ? LINES[i] : row.domain_id,
         series,
         description,
       });
