@@ -158,9 +158,9 @@ describe('lists', () => {
       const expected = await lake(`
       with judged as (
         select *, if(est is not null and interval_reason is null and not is_unreliable and not set_back
-            and prices_below is not null and asked > coalesce(nullif(bid, 0), 0), 1 - prices_below, null) as above,
+            and prices_below is not null and asked > coalesce(nullif(bid, 0), 0) and asked > 0.3 * est, 1 - prices_below, null) as above,
           est is not null and interval_reason is null and not is_unreliable and not set_back
-            and (coalesce(prices_below < 0.25 and asked > coalesce(nullif(bid, 0), 0), false) or coalesce(bid > half, false)) as stands
+            and (coalesce(prices_below < 0.25 and asked > coalesce(nullif(bid, 0), 0) and asked > 0.3 * est, false) or coalesce(bid > half, false)) as stands
         from offered)
       select * from judged where ${where} order by ${order}, lot_id`);
       const found = [];
@@ -205,15 +205,22 @@ describe('lists', () => {
       const marks = found.map(({ badges, warnings }) => [
         badges.some((text) => / of such prices$/.test(text)),
         warnings.includes('odometer rolled back'),
+        warnings.some((text) => text.endsWith(': ask whether it is meant')),
         warnings.includes('currency unknown'),
         warnings.some((text) => /too few prices|often far off|no price of a like car/.test(text)),
       ]);
       expect(marks).toEqual(
         expected
           .slice(0, 90)
-          .map(({ est, interval_reason, is_unreliable, set_back, stands, cur }) => [
+          .map(({ est, interval_reason, is_unreliable, set_back, stands, cur, asked, bid }) => [
             stands,
             set_back,
+            interval_reason === null &&
+              is_unreliable === false &&
+              set_back === false &&
+              cur !== null &&
+              Number(asked) > Number(bid) &&
+              Number(asked) <= 0.3 * Number(est),
             cur === null,
             est !== null && set_back !== true && (interval_reason !== null || is_unreliable === true),
           ]),

@@ -5,7 +5,8 @@ judged as (
     select
         price_estimates.*,
         set_back.vehicle_id is not null as is_set_back,
-        case when market = 'asking' then price else buy_now end as asked,
+        -- far below the estimate it may stand for another price, such as the least bid
+        case when if(market = 'asking', price, buy_now) > 0.3 * estimate then if(market = 'asking', price, buy_now) end as asked,
         if(market = 'asking', 'asking price', 'Buy Now') as asks,
         case
             when estimate is null then null

@@ -32,23 +32,23 @@ const auctionAt = (at: unknown): Html =>
 /** Share by which a Buy Now price must lie below the estimate to be told. */
 const LEAST_UNDER = 0.05;
 
-/** From this share on it may stand for another price, such as the least bid. */
-const MOST_UNDER = 0.7;
-
 /** How far the Buy Now or asking price lies below the estimate; empty if not so far, or if the estimate is in doubt. */
-function underEstimate({ buy_now, bid, estimate, weak, market }: Row, least: number, most: number): string {
+function underEstimate({ buy_now, bid, estimate, weak, market }: Row): string {
   const [price, value] = [numberOrNull(buy_now), numberOrNull(estimate)];
   if (price === null || value === null || weak !== null || price <= Number(bid ?? 0)) return '';
   const under = 1 - price / value;
-  return under < least || under >= most
+  return under < LEAST_UNDER
     ? ''
     : `${market === 'asking' ? 'Asks' : 'Buy Now'} ${Math.round(under * 100)}% under estimate`;
 }
 
+/** Whether it lies so far below that it may stand for another price, so that the mart compares it with no prices. */
+const isFarUnder = (row: Row): boolean => row.prices_above === null && underEstimate(row) !== '';
+
 /** What speaks for a lot. */
 const badgesOf = (row: Row): string[] =>
   [
-    underEstimate(row, LEAST_UNDER, MOST_UNDER),
+    isFarUnder(row) ? '' : underEstimate(row),
     printable(row.stands_out),
     row.inspection === 'no accident' ? 'inspected: no accident' : '',
   ].filter((text) => text !== '');
@@ -68,9 +68,8 @@ const NOT_ON_SALE: readonly unknown[] = ['not_checked', 'not_on_sale', 'on_appro
 /** What a buyer must know first. */
 function warningsOf(row: Row): string[] {
   const few = numberOrNull(row.comparable_prices);
-  const isFar = underEstimate(row, MOST_UNDER, 1);
   return [
-    isFar !== '' && `${isFar}: ask whether it is meant`,
+    isFarUnder(row) && `${underEstimate(row)}: ask whether it is meant`,
     row.odometer_rollback === true && 'odometer rolled back',
     typeof row.vin_reason === 'string' && `VIN doubted: ${words(row.vin_reason)}`,
     row.year_origin === 'doubted' && 'model year doubted',

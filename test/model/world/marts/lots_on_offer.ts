@@ -37,11 +37,17 @@ function doubtOf(row: MartRow, isSetBack: boolean): string | null {
   return row.comparable_prices === 0 ? 'no price of a like car is known' : null;
 }
 
+/** Whether it can be the price of the lot: far below the estimate it may stand for another. */
+const isMeant = (row: MartRow, asked: number | null): boolean =>
+  asked !== null && row.estimate !== null && asked > Number(row.estimate) * 0.3;
+
 /** What is unusual about the price asked, unless the bid is above it, or else about the bid. */
 function unusual(row: MartRow, asked: number | null, bid: number | null): string | null {
   const said = row.market === 'asking' ? 'asking price' : 'Buy Now';
   const below =
-    row.prices_below === null || asked === null || asked <= (bid ?? 0) ? 1 : Number(row.prices_below);
+    row.prices_below === null || !isMeant(row, asked) || Number(asked) <= (bid ?? 0)
+      ? 1
+      : Number(row.prices_below);
   if (below < 0.25) return `${said} below ${below < 0.1 ? '9 in 10' : '3 in 4'} of such prices`;
   if (bid === null || row.high_50 === null || bid <= Number(row.high_50)) return null;
   return `bid above ${bid > Number(row.high_80) ? '9 in 10' : '3 in 4'} of such prices`;
@@ -153,7 +159,9 @@ export async function rows(night: WorldNight): Promise<MartRow[]> {
       comparable_prices: inItsCurrency(row.comparable_prices),
       weak: inItsCurrency(weak),
       prices_above:
-        weak === null && isOpen && row.prices_below !== null ? 1 - Number(row.prices_below) : null,
+        weak === null && isOpen && isMeant(row, asked) && row.prices_below !== null
+          ? 1 - Number(row.prices_below)
+          : null,
       stands_out: weak === null ? unusual(row, asked, bid) : null,
       sell_probability: width <= 0.5 ? (next?.sell_probability ?? null) : null,
       picture: firstOf(raw.images?.small) ?? firstOf(raw.images?.normal),
