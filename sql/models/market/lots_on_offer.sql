@@ -22,6 +22,10 @@ judged as (
 ),
 landed as (
     select * from landed_costs where is_default
+),
+-- the first picture alone, before the join: the lists of all would need 2 GB
+pictures as (
+    select lot_id, coalesce(first_text(small), first_text(normal)) as picture from lot_images
 )
 select
     estimates.lot_id,
@@ -83,7 +87,7 @@ select
     case
         when offered.sell_probability_high - offered.sell_probability_low <= 0.5 then offered.sell_probability
     end as sell_probability,
-    coalesce(first_text(pictures.small), first_text(pictures.normal)) as picture,
+    pictures.picture,
     landed.destination as cost_destination,
     landed.currency as cost_currency,
     landed.cost,
@@ -105,5 +109,5 @@ left join dim_models as model_names on model_names.model_id = facts.model_id
 left join odometer_readings as readings on readings.lot_id = estimates.lot_id
 left join vin_facts as vins on vins.vehicle_id = lots.vehicle_id
 left join lot_findings as findings on findings.lot_id = estimates.lot_id
-left join lot_images as pictures on pictures.lot_id = estimates.lot_id
+left join pictures on pictures.lot_id = estimates.lot_id
 left join landed on landed.lot_id = estimates.lot_id
