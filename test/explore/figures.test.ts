@@ -605,7 +605,7 @@ describe('runs, report and files', () => {
       ]),
     );
     const [active] = await lake('select count(*) as n from lots where not coalesce(archived, false)');
-    expect(tiles.get('Active lots')?.[0]).toBe(whole(active?.n));
+    expect(tiles.get('Active lots, on offer or not')?.[0]).toBe(whole(active?.n));
     const [coming] = await lake(`select count(*) as n from sales where outcome = 'upcoming'`);
     expect(tiles.get('Auctions to come')?.[0]).toBe(whole(coming?.n));
     const [prices] =

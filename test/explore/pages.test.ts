@@ -232,7 +232,30 @@ describe('finding a car', () => {
     expect(await to('texas honda civic')).toBe('/lots?make=Honda&model=Civic&state=TX');
     expect(await to('civic honda TX hail')).toBe('/lots?make=Honda&model=Civic&state=TX&damage=hail');
     expect(await to('salvage')).toBe('/lots?title=salvage');
-    expect(await (await explore.get('/find?q=zzzzqqq')).text()).toContain('Nothing found');
+    const nothing = await (await explore.get('/find?q=zzzzqqq')).text();
+    expect(nothing).toContain('Nothing found');
+    // It can be mended where it was typed.
+    expect(parseHTML(nothing).document.querySelector('#q')?.getAttribute('value')).toBe('zzzzqqq');
+  });
+
+  it('passes over words that say nothing of a lot', async () => {
+    const toyotas = '/lots?make=Toyota&price=8000&state=TX';
+    for (const text of [
+      'Toyota in Texas under $8,000',
+      'toyota cars for under 8k in TX',
+      'lots of Toyota in TX under $8k',
+    ])
+      expect(await to(text), text).toBe(toyotas);
+    expect(await to('in')).toBeNull();
+  });
+
+  it('tells the number of a lot from the number in the address of another', async () => {
+    const [pair] = await lake(
+      `select l.lot as number, l.vehicle_id as own, e.vehicle_id as other from lots l join lots e on e.external_id = l.lot || '~US'
+       where e.lot is distinct from l.lot and e.vehicle_id <> l.vehicle_id order by l.lot limit 1`,
+    );
+    expect(await to(String(pair?.number))).toBe(`/car/${pair?.own}`);
+    expect(await to(`https://www.iaai.com/VehicleDetail/${pair?.number}~US`)).toBe(`/car/${pair?.other}`);
   });
 });
 
@@ -253,6 +276,15 @@ describe('pages', () => {
     );
     expect(home.querySelector('#chart-index, figure svg')).not.toBeNull();
     expect(home.querySelector('#changed')?.textContent).toContain('What is not known yet');
+  });
+
+  it('of tables begin with the one whose name is searched', async () => {
+    for (const q of ['prices', 'price estimates', 'LOTS']) {
+      const { document } = parseHTML(await explore.text(`/tables?${new URLSearchParams({ q })}`));
+      expect(document.querySelector('section tbody a')?.textContent, q).toBe(
+        q.toLowerCase().replace(' ', '_'),
+      );
+    }
   });
 
   it('of every table and mart show rows, columns and lineage', async () => {
@@ -341,7 +373,7 @@ describe('pages', () => {
     );
     expect(begin).toContain(`What the ${car?.name} brought at auction, by month`);
     const examples = linksIn(begin, 'examples');
-    expect(examples).toHaveLength(6);
+    expect(examples).toHaveLength(7);
     for (const link of examples) {
       const page = await explore.text(link);
       expect(page, link).not.toContain('role="alert"');
@@ -355,7 +387,7 @@ describe('pages', () => {
     const last = [...linksIn(await explore.text('/sql'), 'last')];
     const texts = last.map((link) => new URL(link, explore.origin).searchParams.get('q'));
     expect(texts.slice(0, 2)).toEqual(["select 'a<b' as answer", 'select 42 as answer']);
-    expect(texts).toHaveLength(8);
+    expect(texts).toHaveLength(9);
   });
 
   it.each([

@@ -51,7 +51,7 @@ describe('the figures at the top', () => {
     const [before] = readdirSync(join(folder.path, 'lake', 'snapshots')).sort();
     const tiles = tilesOf(document);
     const counted: [string, string, string][] = [
-      ['Active lots', 'select count(*) from {lots} where not archived', 'active'],
+      ['Active lots, on offer or not', 'select count(*) from {lots} where not archived', 'active'],
       [
         'Sold since 16 Nov',
         `select count(*) from {sales} where outcome = 'sold' and sale_date between timestamptz '${CLOCK.toISOString()}' and timestamptz '@' - interval 12 hour`,

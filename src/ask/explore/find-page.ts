@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { count, counted } from '../../base/config/printable.js';
+import { count, counted, printable } from '../../base/config/printable.js';
 import { rows } from '../../base/duck/session.js';
 import { type Html, html } from '../page/html.js';
 import { lotCards } from '../page/lot-card.js';
@@ -50,18 +50,18 @@ export async function lotsPage(
   return {
     title: wordsOf(meant),
     place: 'lots',
+    typed,
     scripts: ['explore'],
     first: html`<div class="results"><h1>${isFiltered ? wordsOf(meant) : 'What is on offer'}</h1>
 ${typed !== '' && html`<p class="note">“${typed}” is read as ${wordsOf(meant)}.</p>`}
 ${notes(search, meant, names)}
 ${chosen(meant)}
-${isFiltered && html`<p class="rows"><a href="/searches?${address}">Watch this search</a></p>`}
+<p class="rows">${isFiltered && html`<a href="/searches?${address}">Watch this search</a> `}<a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a></p>
 <p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((page - 1) * PAGE + 1)} to ${count(Math.min(lots, page * PAGE))}`}</p>
 ${form(search, names)}
 ${found.length > 0 ? lotCards(found, { pageOf: LINKS.car, pictures: allowed }) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
 ${pager({ ...meant, page }, lots)}
 ${picturesForm(found, allowed, `/lots?${address}`)}
-<p class="rows"><a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a></p>
 <p class="note">${LIST_NOTE}${costsNote(names)}</p>
 <datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist></div>`,
     rest: facetsPart(shown, meant),
@@ -227,7 +227,8 @@ export async function placeOf(
     return {
       title: `Cars like ${text}`,
       place: '',
-      first: html`<h1>Cars like ${text}</h1><ul>${cars.map((car) => html`<li><a href="/car/${String(car.vehicle_id)}">${car.year} ${car.make} ${car.model}, ${car.named}</a></li>`)}</ul>`,
+      typed: text,
+      first: html`<h1>Cars like ${text}</h1><ul>${cars.map((car) => html`<li><a href="/car/${String(car.vehicle_id)}">${car.year} ${car.make} ${car.model}, ${printable(car.named).replace(/_com$/, '.com')}</a></li>`)}</ul>`,
     };
   const search = searchOf(text, names);
   if (search !== undefined) return { to: `/lots?${search}` };
@@ -236,6 +237,7 @@ export async function placeOf(
     return {
       title: `Models like ${text}`,
       place: '',
+      typed: text,
       first: html`<h1>Models like ${text}</h1><ul>${models.map(({ make, model }) => html`<li><a href="/lots?${new URLSearchParams({ make, model })}">${make} ${model}</a></li>`)}</ul>`,
     };
   if (/^https?:\/\//i.test(text))
@@ -252,6 +254,7 @@ export async function placeOf(
 const nothing = (text: string, words: string): Page => ({
   title: `Nothing like ${text}`,
   place: '',
+  typed: text,
   first: html`<h1>Nothing found</h1><p class="words">${words}</p>`,
 });
 
@@ -281,7 +284,11 @@ async function carsOf(connection: DuckDBConnection, text: string) {
   // A VIN has none of these letters, so they are digits that were misread.
   const asked = { id, vin: id.replaceAll(/[OQ]/g, '0').replaceAll('I', '1') };
   const exact = await ask(connection, 'explore/cars', asked);
-  if (exact.length > 0) return { cars: exact, areExact: true };
+  if (exact.length > 0) {
+    // A number of five to twelve digits may be the number of one lot and stand in the address of another.
+    const meant = exact.filter(({ is_address }) => is_address === (at !== undefined));
+    return { cars: meant.length > 0 ? meant : exact, areExact: true };
+  }
   return { cars: await ask(connection, 'explore/cars_like', asked), areExact: false };
 }
 
@@ -353,7 +360,13 @@ function amountsIn(text: string): {
 }
 
 /** A make, model, years, amounts, state, damage and title in a text, in any order; undefined if a word is like none, or one too many. */
-export function searchOf(text: string, names: Names): string | undefined {
+export const searchOf = (text: string, names: Names): string | undefined =>
+  searchIn(text, text, names) ?? searchIn(text.replaceAll(FILLERS, ' '), text, names);
+
+/** Words that say nothing of a lot. In capitals they are states, such as IN. */
+const FILLERS = /(?<=^|\s)(?:in|with|and|the|of|for|at|on|is|[Cc]ars?|[Ll]ots?|[Vv]ehicles?)(?=\s|$)/g;
+
+function searchIn(text: string, typed: string, names: Names): string | undefined {
   const [since = '', before, after] = SINCE.exec(text) ?? [];
   const { filters, rest: words } = amountsIn(text.replace(since, ' '));
   const years = words.flatMap(
@@ -372,7 +385,7 @@ export function searchOf(text: string, names: Names): string | undefined {
   const car =
     rest.length === 0 ? {} : (makeIn(rest, names) ?? makeIn([...rest.slice(1), ...rest.slice(0, 1)], names));
   if (car === undefined) return undefined;
-  const query = new URLSearchParams({ ...car, ...filters, ...Object.fromEntries(found), q: text });
+  const query = new URLSearchParams({ ...car, ...filters, ...Object.fromEntries(found), q: typed });
   const [from, to = from] = years.sort();
   const least = before ?? after;
   if (least !== undefined) query.set('year_from', least);

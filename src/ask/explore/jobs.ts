@@ -67,7 +67,13 @@ async function matchesOf(
   const { select } = await readQuery(connection, sql);
   const query = `from query(${literal(select)})`;
   const matches = await scalar(connection, `select count(*) ${query}`).catch(failQuery);
-  const found = await rows(connection, `${query} limit ${MATCHES}`).catch(failQuery);
+  const columns = await rows(connection, `describe ${query}`).catch(failQuery);
+  // As the list of lots begins. A model of the user may have neither.
+  const by = ['sale_date', 'lot_id'].filter((name) =>
+    columns.some(({ column_name }) => column_name === name),
+  );
+  const order = by.length === 0 ? '' : `order by ${by.join(', ')}`;
+  const found = await rows(connection, `${query} ${order} limit ${MATCHES}`).catch(failQuery);
   const more = matches > found.length ? `, the first ${found.length}` : '';
   return html`<h3>${counted(matches, 'match', 'matches')} now${more}</h3>${matchList(found, { pageOf: LINKS.car, pictures })}`;
 }

@@ -43,6 +43,8 @@ export interface Page {
   readonly title: string;
   /** Path of the menu that it belongs to. */
   readonly place: string;
+  /** What was typed into the field that finds cars. */
+  readonly typed?: string;
   readonly first: Html;
   readonly rest?: AsyncIterable<Html>;
   /** Names of scripts of the page. */
@@ -81,7 +83,7 @@ export const wholePage = (page: Page, frame: Frame): string =>
 
 const POLICY = html`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'">`;
 
-function opening({ title, place, scripts = [], nonce }: Page, frame: Frame, policy?: Html): Html {
+function opening({ title, place, typed = '', scripts = [], nonce }: Page, frame: Frame, policy?: Html): Html {
   const { root, menu, stamp, assets = '', finds = false } = frame;
   const items = Object.entries(menu).map(
     ([path, name]) =>
@@ -106,7 +108,7 @@ ${scripts.map((name) => html`<script type="module" src="${root}${assets}${name}.
 <a class="skip" href="#main">To the content</a>
 ${
   finds &&
-  html`<header class="top"><a class="home" href="/">lotlake</a>${nav}<form action="/find" role="search"><label class="hidden" for="q">VIN, lot number, make, model, year</label><input id="q" name="q" type="search" maxlength="200" placeholder="VIN, lot, address of a lot, or: Toyota Camry 2019 TX under $8k" autocomplete="off"><button>Find</button></form></header>`
+  html`<header class="top"><a class="home" href="/">lotlake</a>${nav}<form action="/find" role="search"><label class="hidden" for="q">VIN, lot number, make, model, year</label><input id="q" name="q" type="search" maxlength="200" value="${typed}" placeholder="VIN, lot, address of a lot, or: Toyota Camry 2019 TX under $8k" autocomplete="off"><button>Find</button></form></header>`
 }
 ${!finds && nav}<main id="main" tabindex="-1">
 `;
@@ -115,9 +117,9 @@ ${!finds && nav}<main id="main" tabindex="-1">
 const DAY = 86_400_000;
 
 /** The age of the data where a night is missing. */
-function ageOf(day: string): string {
+function ageOf(day: string): Html | string {
   const days = Math.floor((Date.now() - Date.parse(day)) / DAY);
-  return days > 1 ? `, ${days} days old` : '';
+  return days > 1 ? html`, <b class="alarm">${days} days old</b>` : '';
 }
 
 /** An error as a part of a page. Its hint says what to do. */

@@ -17,7 +17,7 @@ import { readWatched } from '../query/watched.js';
 import { asMeant } from './find-page.js';
 import type { QueryColumns } from './jobs.js';
 import { addressOf, conditionOf, type Search, wordsOf } from './lot-filters.js';
-import { LINKS, type Page } from './page-frame.js';
+import { LINKS, type Page, rowsLink } from './page-frame.js';
 import type { Served } from './shown.js';
 import { NAME } from './sql-page.js';
 import { partsOf, textsOf } from './stream.js';
@@ -73,6 +73,7 @@ async function* searchesOf(
   for (const { name, description, sql } of waiting) {
     yield section(`w-${name}`, name, description, html`<p class="note">The next night computes it.</p>`);
     yield* matches(sql);
+    yield rowsLink(sql, 'All of them');
     yield changeForm(name);
   }
   for (const each of watched) {

@@ -18,10 +18,12 @@ import { partsOf, textsOf } from './stream.js';
 export function tablesPage(shown: Shown, wanted: string): Page {
   const { catalog } = shown;
   const text = wanted.trim().toLowerCase();
+  const named = catalog.find(({ name }) => name === text.replaceAll(' ', '_'));
   const found = catalog.filter(
     (table) =>
-      columnsWith(table, text).length > 0 ||
-      `${table.name} ${table.description}`.toLowerCase().includes(text),
+      table !== named &&
+      (columnsWith(table, text).length > 0 ||
+        `${table.name} ${table.description}`.toLowerCase().includes(text)),
   );
   const listOf = (id: string, title: string, tables: readonly CatalogTable[]): Html | false =>
     tables.length > 0 &&
@@ -47,6 +49,7 @@ export function tablesPage(shown: Shown, wanted: string): Page {
     first: html`<h1>Tables and marts</h1>
 <form class="filters" action="/tables"><div class="fields"><label>Name, column or word<input name="q" type="search" value="${wanted}" maxlength="100"></label></div><p class="tools"><button class="main">Search</button></p></form>
 ${text === '' && section('examples', 'For example', '', pivotLinks(shown))}
+${named !== undefined && listOf('named', 'Of this name', [named])}
 ${layersOf(found).map(([id, title, tables]) => listOf(id, title, tables))}
 ${listOf(
   'feed',
@@ -58,7 +61,7 @@ ${listOf(
   'Tables of lotlake’s own work',
   found.filter(({ kind, stream }) => kind === 'table' && stream === undefined),
 )}
-${found.length === 0 && html`<p class="words">Nothing has this in its name, columns or description.</p>`}`,
+${found.length === 0 && named === undefined && html`<p class="words">Nothing has this in its name, columns or description.</p>`}`,
   };
 }
 
@@ -76,6 +79,7 @@ export async function tablePage(shown: Served, name: string, pivot: Pivot): Prom
     place: 'tables',
     scripts: ['explore'],
     first: html`<h1><code>${name}</code></h1><p>${table.description}</p>
+<p class="rows"><a href="#columns">What its columns hold</a> <a href="#lineage">Where it comes from</a></p>
 ${tableFacts(table, shown)}
 ${pivotForm(table, pivot)}`,
     rest: restOf(shown, table, pivot),

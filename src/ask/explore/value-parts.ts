@@ -68,7 +68,7 @@ export const drivers = ({ drivers: moving, currency }: Value): Html =>
             factorWords(factor),
             `${amount < 0 ? '−' : '+'}${money(Math.abs(amount), currency)}`,
           ]),
-      )}<p class="note">Each is what the estimate would lose or gain without it. They multiply, so they do not add up.</p>`;
+      )}<p class="note">A plus raises the estimate by this amount above that of a car which is average in this alone, a minus lowers it. They multiply, so they do not add up.</p>`;
 
 /** The priced lots that are near a lot or car in all. */
 export const alike = (value: Value): Html =>

@@ -23,7 +23,7 @@ export function doubtsOf({ vin, year_origin, odometer, rollbacks }: Value): stri
   const said = [
     reason !== '' && (says[reason] ?? `the VIN cannot be read: ${words(reason)}`),
     isUnused &&
-      `the odometer does not count: ${UNUSED[odometer] ?? words(odometer.replace(/ unusable$/, ''))}`,
+      `the odometer does not count: ${UNUSED[odometer] ?? `its status in the feed is “${words(odometer.replace(/ unusable$/, ''))}”`}`,
     ...rollbacks.map(
       ({ read_on, km, highest_km }) =>
         `odometer rolled back: ${count(km)} km on ${printable(read_on)}, after ${count(highest_km)} km`,

@@ -339,7 +339,7 @@ function headlineTiles(now: Row, before: Row | undefined): Html[] {
   const through = `Sell-through${since === undefined ? ', 30 days' : ` ${since}`}`;
   const median = 'Median price, 30 days';
   return [
-    figure('Active lots', 'active_lots'),
+    figure('Active lots, on offer or not', 'active_lots'),
     now.new_lots === null
       ? word(arrived, 'first day', 'all lots are new')
       : tile(arrived, count(now.new_lots), `and ${count(now.left_lots)} left`),
