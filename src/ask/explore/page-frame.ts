@@ -38,6 +38,10 @@ const served = (stamp: string): Frame => ({
   finds: true,
 });
 
+/** Links to the pages of the server, for a document that has no menu. */
+export const menuLine = (): Html =>
+  html`<p class="meta">${Object.entries(served('').menu).map(([path, name], i) => html`${i > 0 && ' · '}<a href="/${path}">${name}</a>`)}</p>`;
+
 /** A page: what is shown at once, and what follows as soon as it is known. */
 export interface Page {
   readonly title: string;

@@ -17,7 +17,7 @@ import { comparePage } from './compare-page.js';
 import { asMeant, listOf, lotsPage, placeOf } from './find-page.js';
 import { answersPage, homePage } from './home-page.js';
 import { searchIn } from './lot-filters.js';
-import { LINKS, type Page, piecesOf, problem, textOf } from './page-frame.js';
+import { LINKS, menuLine, type Page, piecesOf, problem, textOf } from './page-frame.js';
 import { allowedPictures, allowPictures } from './pictures.js';
 import { runsPage } from './runs-page.js';
 import { changeSearch, type Folders, saveSearch, searchesPage, slugOf, watchQuery } from './searches-page.js';
@@ -264,12 +264,7 @@ export function appOf(
       const [, report = ''] = await reportOf(shown);
       // The report names what it may load itself.
       c.header('content-security-policy', "frame-ancestors 'none'; base-uri 'none'");
-      return c.html(
-        report.replace(
-          '<body>\n<header>',
-          '<body>\n<header><p class="meta"><a href="/">Back to the lake</a></p>',
-        ),
-      );
+      return c.html(report.replace('<body>\n<header>', `<body>\n<header>${menuLine()}`));
     }),
   );
   app.get('/assets/:name', (c) => {
