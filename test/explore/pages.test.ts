@@ -238,6 +238,19 @@ describe('finding a car', () => {
     expect(parseHTML(nothing).document.querySelector('#q')?.getAttribute('value')).toBe('zzzzqqq');
   });
 
+  it('leads to what a car is worth that it describes', async () => {
+    const found = await to('2019 toyota camry 90,000 km salvage in TX');
+    const { document } = parseHTML(await explore.text(String(found)));
+    const link = [...document.querySelectorAll('.rows a')].find(({ textContent }) =>
+      textContent?.includes('worth'),
+    );
+    expect(link?.getAttribute('href')).toBe(
+      '/value?make=Toyota&model=Camry&year=2019&km=90000&title=salvage&state=TX',
+    );
+    expect(await explore.text(String(link?.getAttribute('href')))).toContain('<h1>2019 Toyota Camry</h1>');
+    expect(await explore.text('/lots?make=Toyota&model=Camry')).not.toContain('What such a car is worth');
+  });
+
   it('passes over words that say nothing of a lot', async () => {
     const toyotas = '/lots?make=Toyota&price=8000&state=TX';
     for (const text of [

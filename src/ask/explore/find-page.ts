@@ -56,7 +56,7 @@ export async function lotsPage(
 ${typed !== '' && html`<p class="note">“${typed}” is read as ${wordsOf(meant)}.</p>`}
 ${notes(search, meant, names)}
 ${chosen(meant)}
-<p class="rows">${isFiltered && html`<a href="/searches?${address}">Watch this search</a> `}<a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a></p>
+<p class="rows">${isFiltered && html`<a href="/searches?${address}">Watch this search</a> `}${worthLink(meant)}<a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a></p>
 <p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((page - 1) * PAGE + 1)} to ${count(Math.min(lots, page * PAGE))}`}</p>
 ${form(search, names)}
 ${found.length > 0 ? lotCards(found, { pageOf: LINKS.car, pictures: allowed }) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
@@ -66,6 +66,17 @@ ${picturesForm(found, allowed, `/lots?${address}`)}
 <datalist id="makes">${names.makes.slice(0, 200).map((name) => html`<option value="${name}"></option>`)}</datalist></div>`,
     rest: facetsPart(shown, meant),
   };
+}
+
+/** A way to what a car is worth that the filters describe: a model of one year, with what else is given of it. */
+function worthLink({ filters }: Search): Html | false {
+  const { make, model, year_from, year_to, km, damage, title, state } = filters;
+  if (make === undefined || model === undefined || year_from === undefined || year_from !== year_to)
+    return false;
+  const car = new URLSearchParams({ make, model, year: year_from });
+  for (const [name, value] of Object.entries({ km, damage, title, state }))
+    if (value !== undefined) car.set(name, value);
+  return html`<a href="/value?${car}">What such a car is worth</a> `;
 }
 
 /** What is said below each list of lots. */
