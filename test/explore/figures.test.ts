@@ -349,7 +349,7 @@ describe('the page of a car', () => {
       if (estimate.is_open !== true || estimate.market === 'asking') expect(bids, of).toBe('');
       else if (estimate.low_50 !== null && is_currency_known === true)
         expect(bids, of).toContain(
-          `1 in 4 at most ${money(estimate.low_50, currency)}, half ${money(estimate.estimate, currency)}, 3 in 4 ${money(estimate.high_50, currency)}`,
+          `1 in 4 go for at most ${money(estimate.low_50, currency)}, half for ${money(estimate.estimate, currency)}, 3 in 4 for ${money(estimate.high_50, currency)}`,
         );
       const [odds] = await lake(`from sell_through_odds where lot_id = ${estimate.lot_id}`);
       const chance = estimate.is_offered === true ? odds?.sell_probability : undefined;

@@ -82,7 +82,7 @@ describe('the value of any car', () => {
       expect(textOf(page.querySelector('#worth'))).toContain('no interval: the class');
     else
       expect(told['What to bid']).toContain(
-        `1 in 4 at most ${dollars(value.low_50)}, half ${dollars(value.estimate)}, 3 in 4 ${dollars(value.high_50)}`,
+        `1 in 4 go for at most ${dollars(value.low_50)}, half for ${dollars(value.estimate)}, 3 in 4 for ${dollars(value.high_50)}`,
       );
     const [prices] = await lake(`
       select count(*) filter (where manufacturer_name = 'Toyota' and model_name = 'Camry' and year between 2017 and 2021) as near, count(*) as n

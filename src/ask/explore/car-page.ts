@@ -324,8 +324,8 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value):
         ? `${percent(odds.sell_probability)} (${percent(odds.sell_probability_low)} to ${percent(odds.sell_probability_high)})`
         : '',
     ],
-    ['State and branch', share(value.place_factor)],
-    ['Seller', share(value.seller_factor)],
+    ['State and branch move it by', share(value.place_factor)],
+    ['The seller by', share(value.seller_factor)],
     ['Such estimates', estimate === null ? '' : accuracyOf({ accuracy })],
   ]);
 }

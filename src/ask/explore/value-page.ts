@@ -143,7 +143,7 @@ function verdict(value: Value): Html {
     ['8 of 10 like it go for', between(value.low_80, value.high_80)],
     ['Half of them go for', between(value.low_50, value.high_50)],
     ['What to bid', bidsOf(value, estimate, currency)],
-    ['State', place === null ? '' : against(place)],
+    ['The state moves it by', place === null ? '' : against(place)],
     [
       'Rests on',
       evidence &&

@@ -54,7 +54,7 @@ export const bidsOf = (
 ): string =>
   low_50 === null || estimate === null
     ? ''
-    : `of those that are sold, 1 in 4 at most ${money(low_50, currency)}, half ${money(estimate, currency)}, 3 in 4 ${money(high_50, currency)}, without fees; many are not sold at such a bid`;
+    : `of such lots that are sold, 1 in 4 go for at most ${money(low_50, currency)}, half for ${money(estimate, currency)}, 3 in 4 for ${money(high_50, currency)}, without fees; a seller who wants more does not sell`;
 
 /** What moves an estimate from the average lot. */
 export const drivers = ({ drivers: moving, currency }: Value): Html =>
