@@ -282,12 +282,14 @@ describe('the page of a car', () => {
         union all select vehicle_id, 'buy now' from offered where asked is not null
         union all select vehicle_id, 'sold' from sales where outcome = 'sold'
         union all select vehicle_id, 'gone' from lots where archived
+        union all select vehicle_id, 'sold, then not' from sales where outcome = 'not_sold' and vehicle_id not in (select vehicle_id from offered where vehicle_id is not null)
+          group by vehicle_id having max(sale_date) > (select max(s.sale_date) from sales s where s.outcome = 'sold' and s.vehicle_id = sales.vehicle_id)
         union all select vehicle_id, 'several' from lots group by vehicle_id having count(*) > 2
         union all select vehicle_id, 'inspected' from inspections
         union all select vehicle_id, 'claims' from claim_history)
       select * from (select distinct kind, vehicle_id from kinds where vehicle_id is not null)
       qualify row_number() over (partition by kind order by hash(vehicle_id)) <= 5`);
-    expect(new Set(cars.map(({ kind }) => kind)).size).toBe(10);
+    expect(new Set(cars.map(({ kind }) => kind)).size).toBe(11);
     for (const { kind, vehicle_id: id } of cars) {
       const of = `${kind}: ${id}`;
       const document = await pageOf(`/car/${id}`);
@@ -312,15 +314,25 @@ describe('the page of a car', () => {
       );
       const [offers] = await lake(`select count(*) as lots from offered where vehicle_id = ${id}`);
       const [sale] = await lake(
-        `select * from sales where vehicle_id = ${id} and outcome = 'sold' order by sale_date desc, lot_id desc, attempt desc limit 1`,
+        `select *, cast(cast(sale_date as date) as varchar) as day from sales where vehicle_id = ${id} and outcome = 'sold' order by sale_date desc, lot_id desc, attempt desc limit 1`,
       );
       const standing = textOf(document.querySelector('p.lead'));
       if (Number(offers?.lots) > 0) expect(standing, of).toBe('');
-      else if (sale === undefined) expect(standing, of).toMatch(/^(Gone|Not on offer now): /);
-      else
-        expect(standing, of).toContain(
-          `Sold for ${sale.amount === null ? 'an amount that is not known' : money(sale.amount, sale.currency)} on `,
+      else {
+        const [later] = await lake(
+          `select * from sales where vehicle_id = ${id} and outcome = 'not_sold' and (${sale === undefined} or cast(sale_date as date) > '${String(sale?.day)}') order by sale_date desc limit 1`,
         );
+        const amount =
+          sale?.amount === null ? 'an amount that is not known' : money(sale?.amount, sale?.currency);
+        if (sale !== undefined)
+          expect(standing, of).toContain(
+            later ? `Before, it was sold for ${amount} on ` : `Sold for ${amount} on `,
+          );
+        else expect(standing, of).toMatch(/^(Gone|Not on offer now): |^Not sold on /);
+        expect(standing.startsWith('Not sold on '), of).toBe(
+          later !== undefined && !standing.startsWith('Gone'),
+        );
+      }
       const [estimate, ...others] = await lake(`
                 select e.*, if(e.market = 'asking' or not e.is_offered, e.price, e.buy_now) as asked, o.lot_id is not null as is_open
         from price_estimates e left join offered o on o.lot_id = e.lot_id where e.vehicle_id = ${id}

@@ -1,7 +1,12 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readLake } from '../../src/ask/query/open-lake.js';
 import { rows } from '../../src/base/duck/session.js';
+import { writeRun } from '../../src/core/job/run-records.js';
+import { layoutOf } from '../../src/core/lake/layout.js';
+import { runRecord } from '../lake/run-record.js';
 import { cardsOf } from '../page/cards.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
 import { type Element, night, tilesOf } from '../report/lake.js';
@@ -238,9 +243,26 @@ describe('finding a car', () => {
     expect(parseHTML(nothing).document.querySelector('#q')?.getAttribute('value')).toBe('zzzzqqq');
   });
 
+  it.each([
+    ['Toyota Camry 2019 MI', '/lots?make=Toyota&model=Camry&state=MI&year_from=2019&year_to=2019'],
+    ['toyota camry $8k MI', '/lots?make=Toyota&model=Camry&price=8000&state=MI'],
+    ['camry under 8000 MI', '/lots?make=Toyota&model=Camry&price=8000&state=MI'],
+    ['toyota camry 60k mi', '/lots?make=Toyota&model=Camry&km=96561'],
+    ['toyota camry 2019 up to $8k', '/lots?make=Toyota&model=Camry&price=8000&year_from=2019&year_to=2019'],
+    ['toyota camry 2019 and up', '/lots?make=Toyota&model=Camry&year_from=2019'],
+    ['toyota from 20000', '/lots?make=Toyota&price_from=20000'],
+    ['toyota from 19500 usd', '/lots?make=Toyota&price_from=19500'],
+    ['toyota from 2019', '/lots?make=Toyota&year_from=2019'],
+    // There is no filter for the least distance.
+    ['camry over 100,000 km', null],
+  ])('reads %s', async (q, address) => {
+    expect(await to(q)).toBe(address);
+  });
+
   it('leads to what a car is worth that it describes', async () => {
-    const found = await to('2019 toyota camry 90,000 km salvage in TX');
-    const { document } = parseHTML(await explore.text(String(found)));
+    const q = '2019 toyota camry 90,000 km salvage in TX';
+    const found = await explore.get(`/find?${new URLSearchParams({ q })}`);
+    const { document } = parseHTML(await explore.text(String(found.headers.get('location'))));
     const link = [...document.querySelectorAll('.rows a')].find(({ textContent }) =>
       textContent?.includes('worth'),
     );
@@ -248,6 +270,10 @@ describe('finding a car', () => {
       '/value?make=Toyota&model=Camry&year=2019&km=90000&title=salvage&state=TX',
     );
     expect(await explore.text(String(link?.getAttribute('href')))).toContain('<h1>2019 Toyota Camry</h1>');
+    // The highest odometer of a facet is not that of a car.
+    expect(
+      await explore.text('/lots?make=Toyota&model=Camry&year_from=2019&year_to=2019&km=200000'),
+    ).toContain('/value?make=Toyota&amp;model=Camry&amp;year=2019"');
     expect(await explore.text('/lots?make=Toyota&model=Camry')).not.toContain('What such a car is worth');
   });
 
@@ -269,10 +295,43 @@ describe('finding a car', () => {
     );
     expect(await to(String(pair?.number))).toBe(`/car/${pair?.own}`);
     expect(await to(`https://www.iaai.com/VehicleDetail/${pair?.number}~US`)).toBe(`/car/${pair?.other}`);
+    const [at] = await lake(
+      `select l.lot as number, l.vehicle_id as own from lots l join lots e on e.external_id = l.lot || '~US'
+       where l.domain_name = 'copart_com' and e.vehicle_id <> l.vehicle_id order by l.lot limit 1`,
+    );
+    expect(await to(`https://www.copart.com/lot/${at?.number}/clean-title`)).toBe(`/car/${at?.own}`);
   });
 });
 
 describe('pages', () => {
+  it('of lots leave out a currency with its last amount, and never one that would be taken again', async () => {
+    const chips = async (query: string): Promise<Record<string, string | null>> => {
+      const { document } = parseHTML(await explore.text(`/lots?${query}`));
+      return Object.fromEntries(
+        [...document.querySelectorAll('.chosen a')].map((link) => [
+          link.textContent ?? '',
+          link.getAttribute('href'),
+        ]),
+      );
+    };
+    const implied = await chips('make=Toyota&price=8000');
+    expect(Object.keys(implied)).toEqual(['Toyota ×', expect.stringContaining('8000')]);
+    expect(implied['Toyota ×']).toBe('/lots?price=8000&currency=USD');
+    expect(Object.values(implied)[1]).toBe('/lots?make=Toyota');
+    const chosen = await chips('price=8000&currency=KRW');
+    expect(Object.values(chosen)).toContain('/lots?price=8000');
+    expect(Object.values(await chips('currency=USD'))).toEqual(['/lots?']);
+  });
+
+  it('keep consent to pictures of sources of the lake alone, and lead back to none but their own', async () => {
+    const back = async (fields: Record<string, string>) =>
+      (await explore.send('/pictures', fields)).headers.get('location');
+    for (const wrong of ['//evil.example', '/\\evil.example', 'https://evil.example', '/a\nb', ''])
+      expect(await back({ back: wrong }), wrong).toBe('/');
+    expect(await back({ back: '/lots?make=Toyota', show: 'x'.repeat(250) })).toBe('/lots?make=Toyota');
+    expect(await explore.text('/lots')).not.toContain('Hide pictures');
+  });
+
   it('of Home have the figures of the report, and its best three lots', async () => {
     const [home, report] = [await explore.text('/'), await explore.text('/report')].map(
       (text) => parseHTML(text).document as unknown as Element,
@@ -281,14 +340,43 @@ describe('pages', () => {
     expect(tilesOf(home)).toEqual(tilesOf(report));
     expect(tilesOf(home).size).toBe(6);
     const told = (page: Element) => cardsOf(page).map(({ name, lot, amounts }) => ({ name, lot, amounts }));
-    expect(told(home)).toEqual(told(report).slice(0, 3));
-    expect(told(home)).toHaveLength(3);
+    // Those alone that stand out, while the report goes on with the next auctions.
+    const best = cardsOf(report).filter(({ badges }) =>
+      badges.some((text) => / below .* of such prices$/.test(text)),
+    );
+    expect(told(home)).toEqual(best.slice(0, 3).map(({ name, lot, amounts }) => ({ name, lot, amounts })));
+    expect(told(home).length).toBeGreaterThan(1);
     const [row] = await lake(`select count(*) as lots ${OFFERS}`);
     expect(home.querySelector('.lead')?.textContent).toContain(
       `${Number(row?.lots).toLocaleString('en')} lots`,
     );
     expect(home.querySelector('#chart-index, figure svg')).not.toBeNull();
-    expect(home.querySelector('#changed')?.textContent).toContain('What is not known yet');
+    expect(home.querySelector('#changed')?.textContent).toContain('what is not known yet');
+  });
+
+  it('tell at once of a night that failed, and published no snapshot', async () => {
+    const alarms = async (path: string): Promise<string> =>
+      parseHTML(await explore.text(path)).document.querySelector('.state')?.textContent ?? '';
+    const before = [await alarms('/'), await alarms('/report')];
+    const layout = layoutOf(folder.path);
+    const error = { code: 'SERVICE_FAILED', stage: 'service', message: 'no answer', hint: null };
+    const record = runRecord({
+      attempt: 2,
+      pipeline: 'nightly',
+      started_at: '2026-11-20T05:00:00.000Z',
+      outcome: 'failed',
+      error,
+    });
+    writeRun(layout, record);
+    try {
+      for (const [i, path] of ['/', '/report'].entries()) {
+        expect(await alarms(path), path).not.toBe(before[i]);
+        expect(await alarms(path), path).toMatch(/^1 alarm in the data/);
+      }
+    } finally {
+      rmSync(join(layout.runs, record.run_id), { recursive: true });
+    }
+    expect([await alarms('/'), await alarms('/report')]).toEqual(before);
   });
 
   it('of tables begin with the one whose name is searched', async () => {
@@ -397,6 +485,10 @@ describe('pages', () => {
     for (const q of ['select 42 as answer', 'select nothing', long]) await explore.send('/sql', { q });
     const posted = await (await explore.send('/sql', { q: "select 'a<b' as answer" })).text();
     expect(posted).toContain('<th scope="row">a&lt;b');
+    // The answer itself tells it as the last one.
+    expect(new URL(linksIn(posted, 'last')[0] ?? '', explore.origin).searchParams.get('q')).toBe(
+      "select 'a<b' as answer",
+    );
     const last = [...linksIn(await explore.text('/sql'), 'last')];
     const texts = last.map((link) => new URL(link, explore.origin).searchParams.get('q'));
     expect(texts.slice(0, 2)).toEqual(["select 'a<b' as answer", 'select 42 as answer']);

@@ -28,7 +28,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 it('a search has its SQL and its description under the new name', () => {
-  changeSearch(models, 'mine', 'bargains');
+  changeSearch({ folder: models, examples: ['followed'] }, 'mine', 'bargains');
   expect([has('mine'), has('bargains')]).toEqual([
     [false, false],
     [true, true],
@@ -37,7 +37,7 @@ it('a search has its SQL and its description under the new name', () => {
 });
 
 it('a search that is removed leaves no file', () => {
-  changeSearch(models, 'mine', undefined);
+  changeSearch({ folder: models, examples: ['followed'] }, 'mine', undefined);
   expect([has('mine'), has('other')]).toEqual([
     [false, false],
     [true, true],
@@ -49,11 +49,14 @@ it.each([
   ['a name that a model has', 'mine', 'model', 'there is a model model already'],
   ['a name that a table of the lake has', 'mine', 'prices', 'lotlake has a table or model prices'],
   ['a name that a mart of the lake has', 'mine', 'sales', 'lotlake has a table or model sales'],
+  ['a name that a step of the run has', 'mine', 'level_groups', 'lotlake has a table or model level_groups'],
+  ['a name that only lotlake uses', 'mine', 'fit_inputs', 'lotlake has a table or model fit_inputs'],
+  ['a name of an example that is on', 'mine', 'followed', 'lotlake has a table or model followed'],
   ['a name that is none', 'mine', '9 lives', 'cannot be the name of a search'],
   ['a path in place of a name', 'mine', '../mine', 'cannot be the name of a search'],
   ['an unknown search', 'nobody', 'bargains', 'no search nobody is saved'],
   ['a model that is not watched', 'model', 'bargains', 'no search model is saved'],
 ])('%s changes nothing, and is said', (_, name, to, words) => {
-  expect(() => changeSearch(models, name, to)).toThrow(words);
+  expect(() => changeSearch({ folder: models, examples: ['followed'] }, name, to)).toThrow(words);
   for (const each of ['mine', 'other', 'model']) expect(has(each), each).toEqual([true, true]);
 });

@@ -51,7 +51,7 @@ export async function carPage(
     place: 'lots',
     scripts: ['explore'],
     first: html`<h1>${title}</h1>
-${offers.length === 0 && standing(vehicle, lots, (await about('value/last_sale'))[0])}
+${offers.length === 0 && html`<p class="lead">${standing(vehicle, lots, await lastOf(about))}</p>`}
 ${lotCards(offers, { pageOf: pageOfLot, pictures })}
 ${offers.map(bidsPart)}
 ${picturesForm(
@@ -69,7 +69,7 @@ ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicl
 /** All that a page asks of every car. */
 export const OF_CARS = [
   ...['cli/vehicle', 'cli/vehicle_lots', 'cli/vehicle_seen', 'explore/lot_currencies', 'explore/vin'],
-  ...['explore/timeline', 'explore/estimates', 'value/last_sale'],
+  ...['explore/timeline', 'explore/estimates', 'value/last_sale', 'explore/not_sold'],
 ] as const;
 
 /**
@@ -98,18 +98,36 @@ export async function takeCar(
   return () => connection.run(tables.map(({ name }) => `drop table temp.${identifier(name)}`).join('; '));
 }
 
-/** What became of a car that is not on offer. */
-function standing(vehicle: Row, lots: readonly Row[], sale: Row | undefined): Html {
-  const at = sale?.sold_on ? ` on ${day(sale.sold_on)}` : '';
-  const doubt = printable(sale?.doubt).replaceAll('_', ' ');
-  const amount = sale?.amount == null ? 'an amount that is not known' : money(sale.amount, sale.currency);
-  const now =
-    sale !== undefined
-      ? `Sold for ${amount}${at} at ${source(sale.source)}${doubt === '' ? '' : `; the amount is doubted: ${doubt}`}.`
-      : vehicle.archived_at
-        ? `Gone: the service delivers it no more since ${day(vehicle.archived_at)}, and no sale is known.`
-        : `Not on offer now: ${words(lots[0]?.status_name) || 'no lot'}.`;
-  return html`<p class="lead">${now}</p>`;
+/** The last sale of a car, and its last auction that did not sell it. */
+async function lastOf(about: ReturnType<typeof askAbout>) {
+  const [[sale], [failed]] = [await about('value/last_sale'), await about('explore/not_sold')];
+  return { sale, failed };
+}
+
+/** What became of a car that is not on offer: its last sale, unless an auction after it sold nothing. */
+function standing(
+  vehicle: Row,
+  lots: readonly Row[],
+  { sale, failed }: { readonly sale: Row | undefined; readonly failed: Row | undefined },
+): string {
+  const failedAt = failed && `Not sold on ${day(failed.day)} at ${source(failed.source)}.`;
+  if (sale !== undefined)
+    return failedAt !== undefined && String(failed?.day) > String(sale.sold_on ?? '')
+      ? `${failedAt} Before, it was sold for ${saleWords(sale)}.`
+      : `Sold for ${saleWords(sale)}.`;
+  if (vehicle.archived_at)
+    return `Gone: the service delivers it no more since ${day(vehicle.archived_at)}, and no sale is known.`;
+  return failedAt ?? `Not on offer now: ${words(lots[0]?.status_name) || 'no lot'}.`;
+}
+
+function saleWords({ amount, currency, sold_on, source: at, doubt }: Row): string {
+  const doubts = printable(doubt).replaceAll('_', ' ');
+  return [
+    amount === null ? 'an amount that is not known' : money(amount, currency),
+    sold_on ? ` on ${day(sold_on)}` : '',
+    ` at ${source(at)}`,
+    doubts === '' ? '' : `; the amount is doubted: ${doubts}`,
+  ].join('');
 }
 
 /** What of four such lots that are sold one, two and three go for at most. */

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { count, counted, printable } from '../../base/config/printable.js';
-import { rows } from '../../base/duck/session.js';
+import { type Row, rows } from '../../base/duck/session.js';
 import { type Html, html } from '../page/html.js';
 import { lotCards } from '../page/lot-card.js';
 import { ask } from '../query/ask.js';
@@ -55,8 +55,8 @@ export async function lotsPage(
     first: html`<div class="results"><h1>${isFiltered ? wordsOf(meant) : 'What is on offer'}</h1>
 ${typed !== '' && html`<p class="note">“${typed}” is read as ${wordsOf(meant)}.</p>`}
 ${notes(search, meant, names)}
-${chosen(meant)}
-<p class="rows">${isFiltered && html`<a href="/searches?${address}">Watch this search</a> `}${worthLink(meant)}<a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a></p>
+${chosen(meant, names)}
+<p class="rows">${isFiltered && html`<a href="/searches?${address}">Watch this search</a> `}${worthLink(meant, typed)}<a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a></p>
 <p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((page - 1) * PAGE + 1)} to ${count(Math.min(lots, page * PAGE))}`}</p>
 ${form(search, names)}
 ${found.length > 0 ? lotCards(found, { pageOf: LINKS.car, pictures: allowed }) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
@@ -69,12 +69,13 @@ ${picturesForm(found, allowed, `/lots?${address}`)}
 }
 
 /** A way to what a car is worth that the filters describe: a model of one year, with what else is given of it. */
-function worthLink({ filters }: Search): Html | false {
+function worthLink({ filters }: Search, typed: string): Html | false {
   const { make, model, year_from, year_to, km, damage, title, state } = filters;
   if (make === undefined || model === undefined || year_from === undefined || year_from !== year_to)
     return false;
   const car = new URLSearchParams({ make, model, year: year_from });
-  for (const [name, value] of Object.entries({ km, damage, title, state }))
+  // A facet gives the highest odometer, not that of a car.
+  for (const [name, value] of Object.entries({ km: typed === '' ? undefined : km, damage, title, state }))
     if (value !== undefined) car.set(name, value);
   return html`<a href="/value?${car}">What such a car is worth</a> `;
 }
@@ -87,12 +88,36 @@ async function* facetsPart(shown: Shown, meant: Search): AsyncGenerator<Html> {
   yield html`<aside class="facets" id="facets" aria-label="Filters with their numbers of lots"><a class="close" href="#main">Close</a>${await facetsOf(shown, meant)}</aside>`;
 }
 
-/** The filters of a search, each with a link to the search without it. */
-function chosen(search: Search): Html | false {
-  const set = filterNames.filter((name) => search.filters[name] !== undefined);
+/** Filters by an amount, which is one of the currency that the most lots have if none is chosen. */
+const AMOUNTS = ['price', 'price_from', 'room', 'estimate_from', 'estimate_to'] as const;
+
+/** Currencies by the filters whose amounts they are of. */
+const CURRENCIES = { currency: AMOUNTS, cost_currency: ['cost'] } as const;
+
+/**
+ * The filters of a search, each with a link to the search without it. A currency goes with its last amount, and is no filter to leave
+ * out where it would be taken again.
+ */
+function chosen(search: Search, names: Names): Html | false {
+  const has = (some: readonly FilterName[], { filters }: Search): boolean =>
+    some.some((name) => filters[name] !== undefined);
+  const left = (name: FilterName): Search => {
+    const others = without(search, [name]);
+    const idle = (['currency', 'cost_currency'] as const).filter(
+      (each) => has(CURRENCIES[each], search) && !has(CURRENCIES[each], others),
+    );
+    return without(others, idle);
+  };
+  const set = filterNames.filter((name) => {
+    const value = search.filters[name];
+    return value !== undefined && asMeant(left(name), names).filters[name] !== value;
+  });
   return (
     set.length > 0 &&
-    html`<ul class="chosen">${set.map((name) => html`<li><a href="/lots?${addressOf(without(search, [name]))}" aria-label="Without ${wordsOf({ ...search, filters: { [name]: search.filters[name] } })}">${wordsOf({ ...search, filters: { [name]: search.filters[name] } })} ×</a></li>`)}</ul>`
+    html`<ul class="chosen">${set.map((name) => {
+      const words = wordsOf({ ...search, filters: { [name]: search.filters[name] } });
+      return html`<li><a href="/lots?${addressOf(left(name))}" aria-label="Without ${words}">${words} ×</a></li>`;
+    })}</ul>`
   );
 }
 
@@ -142,9 +167,6 @@ function asSpelled(name: string, value: string, { choices }: Names): string {
   const given = value.toLowerCase().replaceAll('.', '_');
   return known.find((each) => [value.toLowerCase(), given].includes(each.toLowerCase())) ?? value;
 }
-
-/** Filters by an amount, which is one of the currency that the most lots have if none is chosen. */
-const AMOUNTS = ['price', 'price_from', 'room', 'estimate_from', 'estimate_to'] as const;
 
 /** What was read otherwise than it was typed, and what no lot on offer is called. */
 function notes({ filters, sort, wrong }: Search, meant: Search, names: Names): Html[] {
@@ -280,11 +302,11 @@ function unread(text: string, names: Names): string {
 
 /** The number in the address of a lot at its source: a lot number, or at iaai.com the number before the country. */
 const ADDRESS =
-  /(?:copart|iaai|encar)\.com\/\S*?(?:lot\/|VehicleDetails?\/|detail\/|carid=|itemid=)(\d{5,12})/i;
+  /(copart|iaai|encar)\.com\/\S*?(?:lot\/|VehicleDetails?\/|detail\/|carid=|itemid=)(\d{5,12})/i;
 
 /** Cars by VIN, its end, lot number, or the address of a lot; if none has it, those with one or two other letters. */
 async function carsOf(connection: DuckDBConnection, text: string) {
-  const [, at] = ADDRESS.exec(text) ?? [];
+  const [, site, at] = ADDRESS.exec(text) ?? [];
   const id =
     at ??
     text
@@ -297,7 +319,11 @@ async function carsOf(connection: DuckDBConnection, text: string) {
   const exact = await ask(connection, 'explore/cars', asked);
   if (exact.length > 0) {
     // A number of five to twelve digits may be the number of one lot and stand in the address of another.
-    const meant = exact.filter(({ is_address }) => is_address === (at !== undefined));
+    const isMeant = ({ is_address, domain_name }: Row): boolean =>
+      site === undefined
+        ? is_address === false
+        : is_address === (site.toLowerCase() === 'iaai') && domain_name === `${site.toLowerCase()}_com`;
+    const meant = exact.filter(isMeant);
     return { cars: meant.length > 0 ? meant : exact, areExact: true };
   }
   return { cars: await ask(connection, 'explore/cars_like', asked), areExact: false };
@@ -339,7 +365,7 @@ const YEAR = /^((?:19|20)\d\d)(?:[-–]((?:19|20)\d\d))?$/;
 
 /** A year and those after it, such as 2019+, since 2019, or 2019 and newer. */
 const SINCE =
-  /\b(?:(?:from|since|after)\s+((?:19|20)\d\d)(?!\s*(?:to\b|[-–]))|((?:19|20)\d\d)(?:\s*\+|[-–](?=\s|$)|\s+(?:(?:or|and)\s+)?(?:newer|later|up)\b))/i;
+  /\b(?:(?:from|since|after)\s+((?:19|20)\d\d)\b(?!,\d|\s*(?:to\b|[-–]))|((?:19|20)\d\d)(?:\s*\+|[-–](?=\s|$)|\s+(?:(?:or|and)\s+)?(?:newer|later|up(?!\s+to\b))\b))/i;
 
 /** What an amount may look like, and what may stand before and after it. */
 const AMOUNT =
@@ -358,13 +384,18 @@ function amountsIn(text: string): {
     AMOUNT,
     (whole, before: string | undefined, amount: string, unit: string | undefined) => {
       const value = Number(numberIn(amount));
-      const isMoney =
-        /[$k]/i.test(amount) || amount.includes(',') || (before !== undefined && !YEAR.test(amount));
-      const isDistance = /^(km|mi)/i.test(unit ?? '');
-      if (Number.isNaN(value) || (!isMoney && unit === undefined)) return whole;
+      const isYear = YEAR.test(amount);
+      const isMoney = /[$k]/i.test(amount) || amount.includes(',') || (before !== undefined && !isYear);
+      // MI is Michigan, and no distance is a year or has a dollar.
+      const isDistance = unit !== 'MI' && /^(km|mi)/i.test(unit ?? '') && !isYear && !amount.startsWith('$');
+      const isLeast = /^(over|above|from)$/i.test(before ?? '');
+      const isCurrency = /^(usd|dollar)/i.test(unit ?? '');
+      // There is no filter for the least distance.
+      if (Number.isNaN(value) || !(isMoney || isDistance || isCurrency) || (isDistance && isLeast))
+        return whole;
       if (isDistance) filters.km = String(Math.round(/^mi/i.test(unit ?? '') ? value * MILE : value));
-      else filters[/^(over|above|from)$/i.test(before ?? '') ? 'price_from' : 'price'] = String(value);
-      return ' ';
+      else filters[isLeast ? 'price_from' : 'price'] = String(value);
+      return isDistance || isCurrency ? ' ' : ` ${unit ?? ''} `;
     },
   );
   return { filters, rest: rest.split(/\s+/).filter((word) => word !== '') };

@@ -29,7 +29,7 @@ export const answersPage = (answers: () => Promise<string>): Page => ({
   title: 'Answers',
   place: 'answers',
   first: html`<h1>Answers</h1>
-<p class="ways"><a href="/lots?offered=2">All lots put up three times and more</a> <a href="/report#damage">What damage and title take off</a> <a href="/report#regions">Prices by state</a> <a href="/report#selling">What sells, and how fast</a></p>`,
+<p class="ways"><a href="/lots?offered=3">All lots put up three times and more</a> <a href="/report#damage">What damage and title take off</a> <a href="/report#regions">Prices by state</a> <a href="/report#selling">What sells, and how fast</a></p>`,
   rest: restOf(answers),
 });
 

@@ -9,7 +9,9 @@ import { byName } from '../../base/config/json.js';
 import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
+import { layoutOf } from '../../core/lake/layout.js';
 import { html } from '../page/html.js';
+import { ownAlarms } from '../report/alarms.js';
 import { readHome } from '../report/write-report.js';
 import { protect } from './access.js';
 import { carPage, followCar } from './car-page.js';
@@ -172,9 +174,12 @@ export function appOf(
     made.set(what, { key, texts });
     return texts;
   };
+  /** A snapshot with the alarms that are raised now: a night that fails publishes none. */
+  const standingAt = ({ id }: Served): string =>
+    `${id} ${JSON.stringify(ownAlarms(layoutOf(config.output)))}`;
   /** The sections of the page of answers, and the report. */
-  const reportOf = ({ id, run }: Served): Promise<readonly string[]> =>
-    madeOnce('report', id, () => textsOf(run({ kind: 'report' })));
+  const reportOf = (shown: Served): Promise<readonly string[]> =>
+    madeOnce('report', standingAt(shown), () => textsOf(shown.run({ kind: 'report' })));
   app.get('/', async (c): Promise<Response> => {
     // The list was here once, and searches are in bookmarks.
     if (Object.keys(c.req.query()).length > 0) return c.redirect(`/lots${new URL(c.req.url).search}`, 303);
@@ -187,7 +192,7 @@ export function appOf(
           const make = async () => [
             await readHome(config, { manifest: lake.manifest, connection }, { links: LINKS, pictures }),
           ];
-          const [text = ''] = await madeOnce('home', [shown.id, ...pictures].join(' '), make);
+          const [text = ''] = await madeOnce('home', [standingAt(shown), ...pictures].join(' '), make);
           return text;
         }),
       { isSlow: true },
@@ -287,7 +292,11 @@ export function appOf(
   });
   app.post('/searches/:name', async (c) => {
     const { to = '', remove } = await fields(c);
-    changeSearch(needed(folders.models), c.req.param('name'), remove === undefined ? slugOf(to) : undefined);
+    changeSearch(
+      { folder: needed(folders.models), examples: config.examples },
+      c.req.param('name'),
+      remove === undefined ? slugOf(to) : undefined,
+    );
     return c.redirect('/searches', 303);
   });
   app.post('/car/:id{[0-9]{1,15}}/follow', async (c) => {
@@ -302,9 +311,13 @@ export function appOf(
   app.post('/pictures', async (c) => {
     const { show, hide, back = '/' } = await fields(c);
     const name = show ?? hide;
-    if (name !== undefined) allowPictures(config, name, show !== undefined);
-    // A path of this server alone.
-    return c.redirect(/^\/(?!\/)/.test(back) ? back : '/', 303);
+    return withShown(c, async ({ names }) => {
+      // Of any other source no page has a picture.
+      if (name !== undefined && names.choices.source.includes(name))
+        allowPictures(config, name, show !== undefined);
+      // A path of this server alone; browsers read \ as /.
+      return c.redirect(/^\/(?![/\\])[!-~]*$/.test(back) ? back : '/', 303);
+    });
   });
   app.post('/queries', async (c) => {
     const { name: given = '', sql = '' } = await fields(c);

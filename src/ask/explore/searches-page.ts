@@ -7,7 +7,7 @@ import { makeFolder, move, ownNamed, remove, writeNew } from '../../base/config/
 import { count } from '../../base/config/printable.js';
 import { identifier } from '../../base/duck/session.js';
 import { type Model, readModels } from '../../core/model/model-files.js';
-import { modellingOf, readableNames, readOwn } from '../../core/model/own-models.js';
+import { modellingOf, readOwn, takenNames } from '../../core/model/own-models.js';
 import { followedList } from '../page/followed-list.js';
 import { type Html, html } from '../page/html.js';
 import { section } from '../page/section.js';
@@ -96,11 +96,15 @@ const changeForm = (name: string): Html =>
   html`<details><summary>Rename or remove</summary><form method="post" action="/searches/${name}" class="tools"><label>Name <input name="to" value="${name}" maxlength="60" required></label> <button>Rename</button> <button name="remove" value="1">Remove</button> <span class="note">Under a new name it begins anew: the next night compares nothing.</span></form></details>`;
 
 /** Renames a watched model of the folder, or removes it if there is no new name. Throws QUERY_PLACE. */
-export function changeSearch(folder: string, name: string, to: string | undefined): void {
+export function changeSearch(
+  { folder, examples }: { readonly folder: string; readonly examples?: readonly string[] | undefined },
+  name: string,
+  to: string | undefined,
+): void {
   if (!savedIn(folder).some((each) => each.name === name))
     throw new LotlakeError('QUERY_PLACE', `no search ${name} is saved in ${folder}`, { outcome: 'usage' });
   if (to !== undefined)
-    assertFree(to, [`${to}.sql`, `${to}.yml`].map((file) => join(folder, file)).some(existsSync));
+    assertFree(to, [`${to}.sql`, `${to}.yml`].map((file) => join(folder, file)).some(existsSync), examples);
   // A model is there while its SQL is.
   for (const kind of to === undefined ? ['sql', 'yml'] : ['yml', 'sql']) {
     const path = ownNamed(join(folder, `${name}.${kind}`));
@@ -110,10 +114,10 @@ export function changeSearch(folder: string, name: string, to: string | undefine
 }
 
 /** Throws QUERY_PLACE for a name that cannot be one of a search, or that a model has. */
-function assertFree(name: string, isTaken: boolean): void {
+function assertFree(name: string, isTaken: boolean, examples: readonly string[] | undefined): void {
   const reason =
     (isTaken && `there is a model ${name} already`) ||
-    (readableNames().has(name) && `lotlake has a table or model ${name}`) ||
+    (takenNames(examples).has(name) && `lotlake has a table or model ${name}`) ||
     (!NAME.test(name) && `${name} cannot be the name of a search`);
   if (reason !== false)
     throw new LotlakeError('QUERY_PLACE', reason, {
@@ -208,9 +212,8 @@ async function saveModel(
   // A model whose files are gone is in the snapshot until the next night.
   const taken =
     [sqlFile, ymlFile].some(existsSync) ||
-    config.examples?.includes(name) === true ||
     modellingOf(shown.lake.manifest).models.some((model) => model.isOwn && model.name === name);
-  assertFree(name, taken);
+  assertFree(name, taken, config.examples);
   const about = {
     description,
     watch: true,

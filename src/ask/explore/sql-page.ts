@@ -36,14 +36,14 @@ export function sqlPage(
 <form id="query" action="/sql" method="post"><label class="hidden" for="sql">Query</label>
 <textarea id="sql" name="q" rows="8" spellcheck="false" maxlength="100000">${exactly(given)}</textarea>
 <p class="tools"><button class="main">Run</button> <button type="button" id="cancel" hidden>Cancel</button> <span class="note">Ctrl-Enter runs it. Queries only read, and see the tables and marts of the snapshot.</span></p></form>
-${lastPart(config)}${savedPart(saved, folder, given)}`,
-    rest: given.trim() === '' ? noResult(shown) : result(shown, config, given),
+${savedPart(saved, folder, given)}`,
+    rest: given.trim() === '' ? noResult(shown, config) : result(shown, config, given),
   };
 }
 
-async function* noResult(shown: Served): AsyncGenerator<Html> {
+async function* noResult(shown: Served, config: Config): AsyncGenerator<Html> {
   const examples = await queryLinks(shown);
-  yield html`<div id="result" aria-live="polite">${section('examples', 'For example', '', examples)}</div>`;
+  yield html`<div id="result" aria-live="polite">${section('examples', 'For example', '', examples)}</div>${lastPart(config)}`;
 }
 
 async function* result(shown: Served, config: Config, sql: string): AsyncGenerator<Html> {
@@ -55,7 +55,8 @@ async function* result(shown: Served, config: Config, sql: string): AsyncGenerat
   } catch (error) {
     yield problem(error);
   }
-  yield raw('</div>');
+  // With this query, if it ran.
+  yield html`${raw('</div>')}${lastPart(config)}`;
 }
 
 /** The queries that ran last. What cannot be read is said in their place. */

@@ -53,11 +53,8 @@ const badgesOf = (row: Row): string[] =>
     row.inspection === 'no accident' ? 'inspected: no accident' : '',
   ].filter((text) => text !== '');
 
-/** Doubts of an estimate that a chip of their own says. */
-const OWN_CHIPS: readonly unknown[] = [
-  'the currency of the lot is not known',
-  'an odometer reading of the car is below an earlier one',
-];
+/** The doubt of an estimate that a chip of its own says. */
+const SET_BACK = 'an odometer reading of the car is below an earlier one';
 
 /** Fewest prices of like cars that an estimate leans on without a word. */
 const FEW = 5;
@@ -76,7 +73,7 @@ function warningsOf(row: Row): string[] {
     row.inspection === 'accident' && 'inspected: accident',
     NOT_ON_SALE.includes(row.status_name) && words(row.status_name),
     row.currency === null && 'currency unknown',
-    typeof row.weak === 'string' && !OWN_CHIPS.includes(row.weak) && row.weak,
+    typeof row.weak === 'string' && row.weak !== SET_BACK && row.weak,
     row.weak === null && few !== null && few < FEW && `estimate leans on ${counted(few, 'price')}`,
   ].filter((text) => text !== false);
 }

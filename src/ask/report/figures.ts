@@ -80,8 +80,9 @@ export const homeFigures = (answers: Answers, context: Context): Html[] =>
     figures.flatMap((figure) => {
       const { home } = figure;
       if (home === undefined) return [];
-      const { title = figure.title, rows } = home;
-      const { part } = figureOf({ ...figure, title }, rowsOf(answers, figure).slice(0, rows), context);
+      const { title = figure.title, rows, only } = home;
+      const found = rowsOf(answers, figure).filter((row) => only === undefined || row[only] !== null);
+      const { part } = figureOf({ ...figure, title }, found.slice(0, rows), context);
       return part === undefined ? [] : [part];
     }),
   );

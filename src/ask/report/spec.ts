@@ -21,7 +21,14 @@ const figureSpec = z.strictObject({
   stays: z.array(z.enum(['note', 'numbers'])).default([]),
   newest_first: z.boolean().default(false),
   /** Rows of it that the first page of the explorer shows at most, and its title there. */
-  home: z.strictObject({ rows: z.int(), title: z.string().optional() }).optional(),
+  home: z
+    .strictObject({
+      rows: z.int(),
+      title: z.string().optional(),
+      /** The column that its rows have there. */
+      only: z.string().optional(),
+    })
+    .optional(),
   /** Whether the numbers are folded; behind a chart they always are. */
   folded: z.boolean().default(false),
 });

@@ -23,6 +23,10 @@ export const readableNames = (): ReadonlySet<string> => namesOf(({ exists }) => 
 const namesOf = (pass: (model: Model) => boolean): ReadonlySet<string> =>
   new Set([...lakeTables(), ...systemTables, ...readModels().filter(pass)].map(({ name }) => name));
 
+/** Names that no model of the user can have: tables, models, examples that are switched on, and those that only lotlake uses. */
+export const takenNames = (examples: readonly string[] = []): ReadonlySet<string> =>
+  new Set([...namesOf(() => true), ...examples, ...RESERVED]);
+
 /** What a lake computes beside lotlake's own models: models in a folder of the user, and lotlake's examples by name. */
 export type Chosen = Pick<Config, 'models' | 'examples'>;
 
@@ -57,7 +61,7 @@ export function readOwn({ models: folder, examples: names = [] }: Chosen): OwnMo
     }
   };
   if (folder === undefined) return { models: examples.map(asOwn), checks: [], leftOut };
-  const named = new Set([...namesOf(() => true), ...names, ...RESERVED]);
+  const named = takenNames(names);
   const models = filesIn(folder, ['.sql', '.yml'], attempt).flatMap((name) =>
     attempt(name, () => readOwnModel(folder, name, named)),
   );

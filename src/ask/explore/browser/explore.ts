@@ -21,6 +21,8 @@ for (const bars of document.querySelectorAll<HTMLElement>('.histogram')) {
   };
   bars.addEventListener('dragstart', (event) => event.preventDefault());
   bars.addEventListener('pointerdown', (event) => {
+    // Any other click is one on a link.
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     from = Math.max(0, at(event.clientX));
     bars.setPointerCapture(event.pointerId);
   });
@@ -29,7 +31,12 @@ for (const bars of document.querySelectorAll<HTMLElement>('.histogram')) {
     const chosen = brushed(event.clientX);
     for (const link of links) link.classList.toggle('out', !chosen.includes(link));
   });
+  bars.addEventListener('pointercancel', () => {
+    from = undefined;
+    for (const link of links) link.classList.remove('out');
+  });
   bars.addEventListener('pointerup', (event) => {
+    if (from === undefined) return;
     const chosen = brushed(event.clientX);
     from = undefined;
     const [first, last] = [chosen[0], chosen.at(-1)];
