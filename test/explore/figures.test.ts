@@ -282,7 +282,7 @@ describe('the page of a car', () => {
         union all select vehicle_id, 'buy now' from offered where asked is not null
         union all select vehicle_id, 'sold' from sales where outcome = 'sold'
         union all select vehicle_id, 'gone' from lots where archived
-        union all select vehicle_id, 'sold, then not' from sales where outcome = 'not_sold' and vehicle_id not in (select vehicle_id from offered where vehicle_id is not null)
+        union all select vehicle_id, 'sold, then not' from sales where outcome = 'not_sold' and vehicle_id in (select vehicle_id from vehicles) and vehicle_id not in (select vehicle_id from offered where vehicle_id is not null)
           group by vehicle_id having max(sale_date) > (select max(s.sale_date) from sales s where s.outcome = 'sold' and s.vehicle_id = sales.vehicle_id)
         union all select vehicle_id, 'several' from lots group by vehicle_id having count(*) > 2
         union all select vehicle_id, 'inspected' from inspections
@@ -399,6 +399,16 @@ describe('the page of a car', () => {
 });
 
 describe('a car of which only the archive feed tells', () => {
+  it('says what a car was sold for of which only the archive feed knows', async () => {
+    const [gone] = await lake(
+      `select vehicle_id, amount, currency from sales where outcome = 'sold' and vehicle_id not in (select vehicle_id from vehicles)
+       and amount is not null qualify count(*) over (partition by vehicle_id) = 1 order by vehicle_id limit 1`,
+    );
+    const lead = textOf((await pageOf(`/car/${gone?.vehicle_id}`)).querySelector('p.lead'));
+    expect(lead).toMatch(/^Sold for |Before, it was sold for /);
+    expect(lead).toContain(money(gone?.amount, gone?.currency));
+  });
+
   it('is found by its lot number, with its events', async () => {
     const [lot] = await lake(`select vehicle_id, trim(lot) as lot from archived_lots
       where vehicle_id not in (select vehicle_id from vehicles) and trim(lot) not in (select trim(lot) from lots where lot is not null)

@@ -339,6 +339,7 @@ describe('pages', () => {
     if (home === undefined || report === undefined) throw new TypeError('no page');
     expect(tilesOf(home)).toEqual(tilesOf(report));
     expect(tilesOf(home).size).toBe(6);
+    expect(home.querySelector('.snapshot')?.textContent).toMatch(/^Data of 2026-11-20, [\d,]+ days old$/);
     const told = (page: Element) => cardsOf(page).map(({ name, lot, amounts }) => ({ name, lot, amounts }));
     // Those alone that stand out, while the report goes on with the next auctions.
     const best = cardsOf(report).filter(({ badges }) =>

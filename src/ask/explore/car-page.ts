@@ -180,12 +180,15 @@ export async function followCar(
 
 /** The page of a car that only the archive feed and sales name; undefined if nothing does. */
 async function archivedCar(connection: DuckDBConnection, id: number): Promise<Page | undefined> {
-  const timeline = await askAbout(connection, id)('explore/timeline');
+  const about = askAbout(connection, id);
+  const timeline = await about('explore/timeline');
   if (timeline.length === 0) return undefined;
+  const last = await lastOf(about);
   return {
     title: `Car ${id}`,
     place: '',
     first: html`<h1>Car ${id}</h1>
+${(last.sale ?? last.failed) !== undefined && html`<p class="lead">${standing({}, [], last)}</p>`}
 <p class="words">The service does not deliver this car any more. The lake has what the archive feed told of its lots.</p>
 ${section('prices', 'Prices', '', [amountsOf(timeline, undefined), rowsLink(`from archived_lots where vehicle_id = ${id}`)])}
 ${section('timeline', 'Timeline', '', [timelinePart(timeline), rowsLink(`from vehicle_timeline where vehicle_id = ${id} order by place`)])}`,

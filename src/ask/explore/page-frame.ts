@@ -94,7 +94,7 @@ function opening({ title, place, typed = '', scripts = [], nonce }: Page, frame:
       html`<li><a href="${root}${path}"${path === place ? raw(' aria-current="page"') : ''}>${name}</a></li>`,
   );
   const day = stamp.replace(/^(\d{4})(\d\d)(\d\d).*/, '$1-$2-$3');
-  const nav = html`<nav class="menu" aria-label="Pages"><ul>${items}</ul><span class="snapshot" title="${stamp && `Snapshot ${stamp}`}">${day && `Data of ${day}${root === '/' ? ageOf(day) : ''}`}</span></nav>`;
+  const nav = html`<nav class="menu" aria-label="Pages"><ul>${items}</ul><span class="snapshot" title="${stamp && `Snapshot ${stamp}`}">${day && html`Data of ${day}${root === '/' && ageOf(day)}`}</span></nav>`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -121,9 +121,9 @@ ${!finds && nav}<main id="main" tabindex="-1">
 const DAY = 86_400_000;
 
 /** The age of the data where a night is missing. */
-function ageOf(day: string): Html | string {
+function ageOf(day: string): Html | false {
   const days = Math.floor((Date.now() - Date.parse(day)) / DAY);
-  return days > 1 ? html`, <b class="alarm">${days} days old</b>` : '';
+  return days > 1 && html`, <b class="alarm">${days} days old</b>`;
 }
 
 /** An error as a part of a page. Its hint says what to do. */
