@@ -288,7 +288,7 @@ const nothing = (text: string, words: string): Page => ({
   title: `Nothing like ${text}`,
   place: '',
   typed: text,
-  first: html`<h1>Nothing found</h1><p class="words">${words}</p>`,
+  first: html`<h1>Nothing found</h1><p class="words">${words}</p><p class="ways"><a href="/lots">All lots, with filters for the rest</a> <a href="/value">What any car is worth</a></p>`,
 });
 
 /** The word of a text that names nothing of a lot on offer. */

@@ -18,7 +18,7 @@ export async function homePage({ connection, names }: Shown, rest: () => Promise
     scripts: ['explore'],
     first: html`<h1>What is on offer, what lots like it brought, and what to bid</h1>
 <p class="lead">lotlake reads the vehicle auctions of ${sources || 'its sources'} every night: ${count(lots)} lots are on offer now.</p>
-<p class="ways"><a href="/lots?auctions=1&amp;days=7">Auctions of seven days</a> <a href="/lots?sort=stands&amp;stands=1">What stands out</a> <a href="/value">What any car is worth</a> <a href="/answers">When to list again, and other answers</a></p>
+<p class="ways"><a href="/lots?auctions=1&amp;days=7">Auctions of seven days</a> <a href="/lots?sort=stands&amp;stands=1">Buy Now prices far below such lots</a> <a href="/value">What any car is worth</a> <a href="/answers">When to list again, and other answers</a></p>
 `,
     rest: restOf(rest),
   };

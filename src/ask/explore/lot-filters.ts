@@ -150,7 +150,10 @@ export const FACETS: readonly Facet[] = [
 /** The orders of a list, by their names in an address. Lots without the value come last. */
 export const ORDERS = {
   soonest: ['Soonest auction', 'sale_date nulls last'],
-  stands: ['Stands out most', 'prices_above desc nulls last, buy_now / estimate, sale_date nulls last'],
+  stands: [
+    'Furthest below such prices',
+    'prices_above desc nulls last, buy_now / estimate, sale_date nulls last',
+  ],
   cheapest: ['Lowest likely cost', `${COST} nulls last`],
   cost: ['Lowest cost in the end', 'cost nulls last'],
   room: ['Most room to bid', 'room_to_bid desc nulls last'],
