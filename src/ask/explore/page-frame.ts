@@ -123,7 +123,7 @@ const DAY = 86_400_000;
 /** The age of the data where a night is missing. */
 function ageOf(day: string): Html | false {
   const days = Math.floor((Date.now() - Date.parse(day)) / DAY);
-  return days > 1 && html`, <b class="alarm">${days} days old</b>`;
+  return days > 1 && html`, <b>${days} days old</b>`;
 }
 
 /** An error as a part of a page. Its hint says what to do. */
