@@ -403,12 +403,12 @@ function amountsIn(text: string): {
 
 /** A make, model, years, amounts, state, damage and title in a text, in any order; undefined if a word is like none, or one too many. */
 export const searchOf = (text: string, names: Names): string | undefined =>
-  searchIn(text, text, names) ?? searchIn(text.replaceAll(FILLERS, ' '), text, names);
+  readSearch(text, text, names) ?? readSearch(text.replaceAll(FILLERS, ' '), text, names);
 
 /** Words that say nothing of a lot. In capitals they are states, such as IN. */
 const FILLERS = /(?<=^|\s)(?:in|with|and|the|of|for|at|on|is|[Cc]ars?|[Ll]ots?|[Vv]ehicles?)(?=\s|$)/g;
 
-function searchIn(text: string, typed: string, names: Names): string | undefined {
+function readSearch(text: string, typed: string, names: Names): string | undefined {
   const [since = '', before, after] = SINCE.exec(text) ?? [];
   const { filters, rest: words } = amountsIn(text.replace(since, ' '));
   const years = words.flatMap(
