@@ -26,6 +26,8 @@ export interface TestLake {
 export async function openLake(): Promise<TestLake> {
   const folder = makeScratch(join(tmpdir(), 'lotlake-model-'));
   const session = await openSession({ memory: '512MB', threads: 2, temp: join(folder, 'spill') });
+  // A test writes files of the same names within a second, which DuckDB may take for those that it has read; a run writes each once.
+  await session.connection.run('set global enable_external_file_cache = false');
   await createEmptyTables(session);
   return {
     connection: session.connection,
