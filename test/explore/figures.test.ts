@@ -495,6 +495,13 @@ describe('Compare', () => {
       ]);
       expect(new Set(named.map(([, make]) => make))).toEqual(new Set(makes));
       expect(new Set(named.map(([, , at]) => at))).toEqual(new Set([source(known[0]?.domain_name)]));
+      const own = await lake(
+        `select distinct manufacturer_name as make from price_trends where level = 'make' and index_own_weight > 0 and currency is not null`,
+      );
+      const asMarket = makes.filter((make) => !own.some((row) => row.make === make));
+      const note = textOf(level?.querySelector('p.note'));
+      expect(note.includes('no move apart')).toBe(asMarket.length > 0);
+      for (const make of asMarket) expect(note).toContain(make);
     }
   });
 

@@ -2,7 +2,7 @@ import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import { count, NONE, numberOrNull, printable } from '../../base/config/printable.js';
 import { literal, type Row, rows } from '../../base/duck/session.js';
 import { chartSpec } from '../page/chart-spec.js';
-import { days, money, month, percent, ratio, source, tenths } from '../page/format.js';
+import { days, list, money, month, percent, ratio, source, tenths } from '../page/format.js';
 import { grid } from '../page/grid.js';
 import { type Html, html } from '../page/html.js';
 import { overTime } from '../page/line-charts.js';
@@ -363,17 +363,19 @@ async function* trends(
       });
     }
   }
+  const asMarket = compared.filter((_, i) => {
+    const level = levels[i] ?? [];
+    return level.length > 0 && level.every((row) => Number(row.index_own_weight) === 0);
+  });
   const chart = chartSpec.parse({ kind: 'lines', id: 'level', axis: 'whole', reference: 100 });
   const title = 'Price level';
   const drawn = overTime({ chart, title, rows: lines, format: (value) => String(value) });
   const lead =
     'What lots bring that are alike, so that the mix does not move it; 100 is the average of the base year.';
-  yield section(
-    'level',
-    title,
-    lead,
+  yield section('level', title, lead, [
     drawn ?? html`<p class="words">There are not enough auction prices in two months.</p>`,
-  );
+    html`${drawn && asMarket.length > 0 && html`<p class="note">Of ${list(asMarket.map(shortly))} the prices tell no move apart from that of all cars: the line is that of the source.</p>`}`,
+  ]);
 }
 
 /** Marks of lines: those of the three sources, and the mark of any other. */

@@ -82,7 +82,7 @@ function worthLink({ filters }: Search, typed: string): Html | false {
 
 /** What is said below each list of lots. */
 const LIST_NOTE =
-  'The bar is what such lots bring at auction: 8 of 10 in the wide band, half in the narrow one; at encar.com what they ask. ¤ stands for a currency that is not known; the feed names none, so that others follow from source and country. A chance that is hardly known is left out. The likely cost is what a listing asks; at an auction, what the lot is likely to bring, or its Buy Now price where that is lower. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.';
+  'The bar is what such lots bring at auction: 8 of 10 in the wide band, half in the narrow one; at encar.com what they ask. ‹ and › mark an amount that lies beyond it. ¤ stands for a currency that is not known; the feed names none, so that others follow from source and country. A chance that is hardly known is left out. The likely cost is what a listing asks; at an auction, what the lot is likely to bring, or its Buy Now price where that is lower. Of many lots, those that stand out most are also those whose estimates err most: look at the pictures and the reports of a lot before you believe it.';
 
 async function* facetsPart(shown: Shown, meant: Search): AsyncGenerator<Html> {
   yield html`<aside class="facets" id="facets" aria-label="Filters with their numbers of lots"><a class="close" href="#main">Close</a>${await facetsOf(shown, meant)}</aside>`;
