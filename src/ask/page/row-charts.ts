@@ -98,8 +98,8 @@ const fillOf = (row: Row): string => markOf(row).fill;
 /** Rows are placed by their number, so that two rows of one name stay apart. */
 const placed = (row: Row, place: number): Row => ({ ...row, place });
 
-/** Average width of a character of a 12-pixel font, with some room. */
-const GLYPH = 6.6;
+/** Width of a character of a wide 12-pixel font on average, so that no label is cut. */
+const GLYPH = 7.4;
 
 /** Most characters of a name beside its row, and on a phone. */
 const LABEL = 36;
