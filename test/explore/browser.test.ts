@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)(`the explorer ${inBrowser}`, () => {
         await page.keyboard.press('Tab');
         tabs++;
       }
-      expect(tabs).toBeLessThanOrEqual(8);
+      expect(tabs).toBeLessThanOrEqual(6);
       await page.getByText('All filters').focus();
       await page.keyboard.press('Enter');
       await page.locator('[name=make]').focus();

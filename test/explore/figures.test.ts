@@ -238,16 +238,16 @@ it('the rows of a car that its page takes once are those that its tables have', 
     const cars = await rows(
       shown.connection,
       `select distinct vehicle_id from (
-         (select vehicle_id from vehicles order by hash(vehicle_id) limit 20)
-         union all (select p.vehicle_id from prices p join lots l using (lot_id) where p.vehicle_id is distinct from l.vehicle_id limit 10)
-         union all (select l.vehicle_id from prices p join lots l using (lot_id) where p.vehicle_id is distinct from l.vehicle_id limit 10)
-         union all (select a.vehicle_id from archived_lots a join lots l using (lot_id) where a.vehicle_id is distinct from l.vehicle_id limit 10)
-         union all (select vehicle_id from archived_lots where vehicle_id not in (select vehicle_id from vehicles) limit 10)
-         union all (select vehicle_id from lot_changes limit 10)
-         union all (select vehicle_id from lots group by all having count(*) > 2 limit 10)
+         (select vehicle_id from vehicles order by hash(vehicle_id) limit 60)
+         union all (select p.vehicle_id from prices p join lots l using (lot_id) where p.vehicle_id is distinct from l.vehicle_id limit 20)
+         union all (select l.vehicle_id from prices p join lots l using (lot_id) where p.vehicle_id is distinct from l.vehicle_id limit 20)
+         union all (select a.vehicle_id from archived_lots a join lots l using (lot_id) where a.vehicle_id is distinct from l.vehicle_id limit 20)
+         union all (select vehicle_id from archived_lots where vehicle_id not in (select vehicle_id from vehicles) limit 20)
+         union all (select vehicle_id from lot_changes limit 20)
+         union all (select vehicle_id from lots group by all having count(*) > 2 limit 20)
        ) where vehicle_id is not null`,
     );
-    expect(cars.length).toBeGreaterThan(40);
+    expect(cars.length).toBeGreaterThan(80);
     for (const { vehicle_id } of cars) {
       const about = askAbout(shown.connection, Number(vehicle_id));
       const answers = async (): Promise<unknown[]> => {
@@ -264,7 +264,7 @@ it('the rows of a car that its page takes once are those that its tables have', 
     shown.lake.close();
     into.remove();
   }
-}, 240_000);
+}, 600_000);
 
 describe('the page of a car', () => {
   const takenOf = (share: unknown): string =>

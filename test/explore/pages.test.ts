@@ -355,6 +355,38 @@ describe('pages', () => {
     expect(home.querySelector('#changed')?.textContent).toContain('what is not known yet');
   });
 
+  it('show no markup of their own as text', async () => {
+    const [car] = await lake(`select l.vehicle_id ${OFFERS} limit 1`);
+    const paths = [
+      '/',
+      '/lots',
+      '/lots?make=Toyota&price=8000',
+      '/value',
+      '/value?make=Toyota&model=Camry&year=2019',
+    ];
+    const others = [
+      '/answers',
+      '/compare',
+      '/compare?kind=make&of=Toyota&of=Honda',
+      '/tables',
+      '/tables?q=prices',
+    ];
+    const more = [
+      '/marts/sales.html',
+      '/sql',
+      '/searches',
+      '/runs',
+      '/report',
+      '/find?q=zzzz',
+      `/car/${car?.vehicle_id}`,
+    ];
+    for (const path of [...paths, ...others, ...more]) {
+      const { body } = parseHTML(await explore.text(path)).document;
+      for (const each of body.querySelectorAll('script, style')) each.remove();
+      expect(body.textContent, path).not.toMatch(/<\/?[a-z]+[ >]/);
+    }
+  });
+
   it('tell at once of a night that failed, and published no snapshot', async () => {
     const alarms = async (path: string): Promise<string> =>
       parseHTML(await explore.text(path)).document.querySelector('.state')?.textContent ?? '';

@@ -346,7 +346,7 @@ function estimateFacts({ estimate, currency, odds, accuracy, ...value }: Value):
         : '',
     ],
     ['State and branch move it by', share(value.place_factor)],
-    ['The seller by', share(value.seller_factor)],
+    ['The seller moves it by', share(value.seller_factor)],
     ['Such estimates', estimate === null ? '' : accuracyOf({ accuracy })],
   ]);
 }

@@ -56,7 +56,8 @@ export async function lotsPage(
 ${typed !== '' && html`<p class="note">“${typed}” is read as ${wordsOf(meant)}.</p>`}
 ${notes(search, meant, names)}
 ${chosen(meant, names)}
-<p class="rows">${isFiltered && html`<a href="/searches?${address}">Watch this search</a> `}${worthLink(meant, typed)}<a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a></p>
+<p class="rows">${isFiltered && html`<a href="/searches?${address}">Watch this search</a> `}${worthLink(meant, typed)}</p>
+<details class="rows"><summary>Save as CSV or Parquet, or ask in SQL</summary><a href="/lots.csv?${address}" download>CSV</a> <a href="/lots.parquet?${address}" download>Parquet</a> <a href="/sql?q=${encodeURIComponent(sql)}">SQL</a></details>
 <p class="tally" role="status">${counted(lots, 'lot')}${lots > PAGE && `, ${count((page - 1) * PAGE + 1)} to ${count(Math.min(lots, page * PAGE))}`}</p>
 ${form(search, names)}
 ${found.length > 0 ? lotCards(found, { pageOf: LINKS.car, pictures: allowed }) : html`<p class="words">No lot on offer matches. Leave out a filter.</p>`}
