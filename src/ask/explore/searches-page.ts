@@ -7,7 +7,7 @@ import { makeFolder, move, ownNamed, remove, writeNew } from '../../base/config/
 import { count } from '../../base/config/printable.js';
 import { identifier } from '../../base/duck/session.js';
 import { type Model, readModels } from '../../core/model/model-files.js';
-import { modellingOf, readOwn, takenNames } from '../../core/model/own-models.js';
+import { modellingOf, ownNameProblem, readOwn } from '../../core/model/own-models.js';
 import { followedList } from '../page/followed-list.js';
 import { type Html, html } from '../page/html.js';
 import { section } from '../page/section.js';
@@ -19,7 +19,6 @@ import type { QueryColumns } from './jobs.js';
 import { addressOf, conditionOf, type Search, wordsOf } from './lot-filters.js';
 import { LINKS, type Page, rowsLink } from './page-frame.js';
 import type { Served } from './shown.js';
-import { NAME } from './sql-page.js';
 import { partsOf, textsOf } from './stream.js';
 
 /** Folders beside the configuration that the reader's own files are saved in; undefined without a configuration. */
@@ -115,15 +114,10 @@ export function changeSearch(
 
 /** Throws QUERY_PLACE for a name that cannot be one of a search, or that a model has. */
 function assertFree(name: string, isTaken: boolean, examples: readonly string[] | undefined): void {
-  const reason =
-    (isTaken && `there is a model ${name} already`) ||
-    (takenNames(examples).has(name) && `lotlake has a table or model ${name}`) ||
-    (!NAME.test(name) && `${name} cannot be the name of a search`);
-  if (reason !== false)
-    throw new LotlakeError('QUERY_PLACE', reason, {
-      outcome: 'usage',
-      hint: 'give a name of its own, of the letters a to z, digits and _',
-    });
+  const problem =
+    ownNameProblem(name, examples) ?? (isTaken ? `there is a model ${name} already` : undefined);
+  if (problem !== undefined)
+    throw new LotlakeError('QUERY_PLACE', problem, { outcome: 'usage', hint: 'give it another name' });
 }
 
 function saveForm(search: Search, { models }: Folders): Html {

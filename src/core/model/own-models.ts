@@ -24,7 +24,7 @@ const namesOf = (pass: (model: Model) => boolean): ReadonlySet<string> =>
   new Set([...lakeTables(), ...systemTables, ...readModels().filter(pass)].map(({ name }) => name));
 
 /** Names that no model of the user can have: tables, models, examples that are switched on, and those that only lotlake uses. */
-export const takenNames = (examples: readonly string[] = []): ReadonlySet<string> =>
+const takenNames = (examples: readonly string[] = []): ReadonlySet<string> =>
   new Set([...namesOf(() => true), ...examples, ...RESERVED]);
 
 /** What a lake computes beside lotlake's own models: models in a folder of the user, and lotlake's examples by name. */
@@ -133,14 +133,21 @@ function chosenExamples(names: readonly string[]): readonly Model[] {
 }
 
 function assertName(path: string, name: string, taken: ReadonlySet<string>): void {
-  const fail = (problem: string): LotlakeError =>
-    new LotlakeError('MODEL_DEFINITION', `${path}: ${problem}`, { hint: 'rename its files' });
+  const problem = nameProblem(name, taken);
+  if (problem !== undefined)
+    throw new LotlakeError('MODEL_DEFINITION', `${path}: ${problem}`, { hint: 'rename its files' });
+}
+
+/** Why a model of the user cannot have a name beside the examples that are switched on, or undefined if it can. */
+export const ownNameProblem = (name: string, examples: readonly string[] | undefined): string | undefined =>
+  nameProblem(name, takenNames(examples));
+
+function nameProblem(name: string, taken: ReadonlySet<string>): string | undefined {
   if (!OWN_NAME.test(name) || !columnName.safeParse(name).success)
-    throw fail(
-      'a name has the letters a to z, digits and _ alone, begins with a letter, and has 63 characters at most',
-    );
-  if (/^(duckdb|pg|pragma|sqlite)_/.test(name)) throw fail('DuckDB has such names in its catalog');
-  if (taken.has(name)) throw fail(`lotlake has a table, mart or check ${name} itself`);
+    return 'a name has the letters a to z, digits and _ alone, begins with a letter, and has 63 characters at most';
+  if (/^(duckdb|pg|pragma|sqlite)_/.test(name)) return 'DuckDB has such names in its catalog';
+  if (taken.has(name)) return `lotlake has a table, mart or check ${name} itself`;
+  return undefined;
 }
 
 /** A model of the user in the manifest of a snapshot. */
