@@ -62,7 +62,7 @@ from price_estimates as e
 inner join price_inputs as p on p.lot_id = e.lot_id and p.lot_id = $lot
 inner join lots as l on l.lot_id = e.lot_id and l.lot_id = $lot
 left join price_doubts as d on d.lot_id = e.lot_id and d.lot_id = $lot
-left join vehicles as v on v.vehicle_id = l.vehicle_id and v.vehicle_id = $vehicle
+left join vehicles as v on v.vehicle_id = l.vehicle_id and v.vehicle_id = $vehicle_id
 left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = p.manufacturer_id
 left join dim_models as model_names on model_names.model_id = p.model_id
 where e.lot_id = $lot

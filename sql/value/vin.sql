@@ -10,4 +10,4 @@ select
 from vin_facts as facts
 left join vehicles on vehicles.vehicle_id = facts.vehicle_id
 left join dim_manufacturers as manufacturer_names on manufacturer_names.manufacturer_id = vehicles.manufacturer_id
-where facts.vehicle_id = $vehicle
+where facts.vehicle_id = $vehicle_id

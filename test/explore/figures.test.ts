@@ -11,6 +11,7 @@ import { openShown } from '../../src/ask/explore/shown.js';
 import { exportPages } from '../../src/ask/explore/static.js';
 import { source } from '../../src/ask/page/format.js';
 import { type OpenLake, openSnapshot } from '../../src/ask/query/open-lake.js';
+import { knownLots } from '../../src/ask/query/valuation.js';
 import { rows } from '../../src/base/duck/session.js';
 import { cardsOf } from '../page/cards.js';
 import { configFor, temporaryFolder } from '../pipelines/support.js';
@@ -190,7 +191,7 @@ describe('lists', () => {
         .map((lot) => [
           `/car/${lot.vehicle_id}`,
           [lot.year, lot.make, lot.model].filter((part) => part !== null).join(' '),
-          lot.reading === null ? 'odometer unknown' : `${whole(lot.reading)} km`,
+          lot.reading === null ? 'no usable odometer reading' : `${whole(lot.reading)} km`,
           ...amountOf(lot.est, money(lot.est, lot.cur)),
           ...(Number(lot.bid) === 0 ? [null, null] : [lot.bid, money(lot.bid, lot.cur)]),
           ...amountOf(lot.asked, money(lot.asked, lot.cur)),
@@ -253,6 +254,7 @@ it('the rows of a car that its page takes once are those that its tables have', 
       const answers = async (): Promise<unknown[]> => {
         const found: unknown[] = [];
         for (const query of OF_CARS) found.push(await about(query));
+        found.push(await knownLots(shown.connection, await about('explore/estimates')));
         return found;
       };
       const before = await answers();

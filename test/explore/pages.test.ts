@@ -352,7 +352,9 @@ describe('pages', () => {
       `${Number(row?.lots).toLocaleString('en')} lots`,
     );
     expect(home.querySelector('#chart-index, figure svg')).not.toBeNull();
-    expect(home.querySelector('#changed')?.textContent).toContain('what is not known yet');
+    const unknown = [home, report].map((page) => page.querySelector('#unknown')?.textContent);
+    expect(unknown[0]).toMatch(/^Not known yet.* since /);
+    expect(unknown[0]).toBe(unknown[1]);
   });
 
   it('show no markup of their own as text', async () => {

@@ -10,7 +10,7 @@ import { factsOf, section } from '../page/section.js';
 import { readSql } from '../query/ask.js';
 import { doubtsOf } from '../query/doubts.js';
 import { follow, followedCars, meaning } from '../query/followed.js';
-import { type Value, valuesOf } from '../query/valuation.js';
+import { knownLots, type Value, valuesOf } from '../query/valuation.js';
 import { amountsOf, carMap, readingsOf } from './car-charts.js';
 import { costsPart } from './costs-part.js';
 import { type Page, rowsLink } from './page-frame.js';
@@ -62,7 +62,13 @@ ${picturesForm(
 ${vehicleFacts(vehicle, seen, offers[0])}
 ${followForm(id, config, await namesOf(connection, id, lots))}
 ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicle_id = ${id}`)])}`,
-    rest: restOf(shown, config, { id, pictures, offers, leave }),
+    rest: restOf(shown, config, {
+      id,
+      pictures,
+      offers,
+      leave,
+      isInspected: Number(vehicle.inspections) > 0,
+    }),
   };
 }
 
@@ -70,6 +76,7 @@ ${section('lots', 'Lots', '', [lotsTable(lots), rowsLink(`from lots where vehicl
 export const OF_CARS = [
   ...['cli/vehicle', 'cli/vehicle_lots', 'cli/vehicle_seen', 'explore/lot_currencies', 'explore/vin'],
   ...['explore/timeline', 'explore/estimates', 'value/last_sale', 'explore/not_sold'],
+  ...['value/lot', 'value/vin', 'value/rollbacks'],
 ] as const;
 
 /**
@@ -247,6 +254,7 @@ interface Following {
   readonly id: number;
   readonly pictures: ReadonlySet<string>;
   readonly offers: readonly Row[];
+  readonly isInspected: boolean;
   /** Ends the tables of the car alone. */
   readonly leave: () => Promise<unknown>;
 }
@@ -254,14 +262,15 @@ interface Following {
 async function* restOf(
   shown: Shown,
   config: Config,
-  { id, pictures, offers, leave }: Following,
+  { id, pictures, offers, isInspected, leave }: Following,
 ): AsyncGenerator<Html> {
   const { connection } = shown;
   const about = askAbout(connection, id);
   const estimates = await about('explore/estimates');
   const timeline = await about('explore/timeline');
+  const lots = await knownLots(connection, estimates.slice(0, 1));
   await leave();
-  const [value] = await valuesOf(connection, estimates.slice(0, 1));
+  const [value] = await valuesOf(connection, lots);
   yield valuePart(id, value, estimates);
   const costs = await costsPart(shown, config, offers);
   if (costs !== undefined) yield costs;
@@ -284,8 +293,9 @@ async function* restOf(
     timelinePart(timeline),
     rowsLink(`from vehicle_timeline where vehicle_id = ${id} order by place`),
   ]);
-  const [inspections, claims] = [await about('explore/inspections'), await about('explore/claims')];
-  if (inspections.length > 0) yield inspectionPart(id, inspections, await about('explore/inspected'));
+  if (isInspected)
+    yield inspectionPart(id, await about('explore/inspections'), await about('explore/inspected'));
+  const claims = await about('explore/claims');
   if (claims.length > 0) yield claimsPart(id, claims);
   if (pictures.size > 0) yield html`${picturesPart(await about('explore/images'), pictures)}`;
 }

@@ -5,7 +5,6 @@ import { failQuery, readQuery } from '../../core/model/read-only.js';
 import { type Html, html } from '../page/html.js';
 import { matchList } from '../page/watched-list.js';
 import { render } from '../query/render.js';
-import { readReport } from '../report/write-report.js';
 import { columnFacts } from './column-facts.js';
 import type { JobLake } from './job-lake.js';
 import { LINKS } from './page-frame.js';
@@ -28,9 +27,7 @@ export type Job =
   /** Nothing, if a night would compute the model. */
   | { readonly kind: 'trial'; readonly files: ModelFiles }
   /** How many rows a query has, and the first of them as cards of lots. */
-  | { readonly kind: 'matches'; readonly sql: string; readonly pictures: ReadonlySet<string> }
-  /** The sections of the page of answers, and the report, as HTML. */
-  | { readonly kind: 'report' };
+  | { readonly kind: 'matches'; readonly sql: string; readonly pictures: ReadonlySet<string> };
 
 /** A query without `explain`, and the names of its columns. */
 export interface QueryColumns {
@@ -40,14 +37,11 @@ export interface QueryColumns {
 
 /** Does a piece of work, and yields what comes of it piece by piece. */
 export async function* runJob(on: JobLake, job: Job): AsyncGenerator<string | Uint8Array> {
-  const { connection, lake, config } = on;
+  const { connection, lake } = on;
   if (job.kind === 'result') yield String(await resultOf(connection, job.sql));
   else if (job.kind === 'pivot') yield String(await pivotOf(connection, job.table, job.pivot));
   else if (job.kind === 'facts') yield JSON.stringify([...(await columnFacts(connection, job.table))]);
-  else if (job.kind === 'report') {
-    const { answers, report } = await readReport(config, { links: LINKS });
-    yield* [answers, report];
-  } else if (job.kind === 'matches') yield String(await matchesOf(connection, job));
+  else if (job.kind === 'matches') yield String(await matchesOf(connection, job));
   else if (job.kind === 'trial') await tryModel(on, job.files);
   else if (job.kind === 'columns') yield JSON.stringify(await columnsOf(connection, job.sql));
   else {

@@ -11,8 +11,9 @@ import { makeFolder, ownNamed, writeNew } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { html } from '../page/html.js';
-import { ownAlarms } from '../report/alarms.js';
-import { readHome } from '../report/write-report.js';
+import { readFollowed } from '../query/followed.js';
+import { readStanding } from '../report/alarms.js';
+import { reportOf } from '../report/write-report.js';
 import { protect } from './access.js';
 import { carPage, followCar } from './car-page.js';
 import { comparePage } from './compare-page.js';
@@ -161,44 +162,13 @@ export function appOf(
     protect(c, { pictures: allowed.size > 0 });
     return allowed;
   };
-  /** What was made of the last snapshot that was asked for, by what it is. */
-  const made = new Map<'home' | 'report', { readonly key: string; readonly texts: readonly string[] }>();
-  const madeOnce = async (
-    what: 'home' | 'report',
-    key: string,
-    make: () => Promise<readonly string[]>,
-  ): Promise<readonly string[]> => {
-    const kept = made.get(what);
-    if (kept?.key === key) return kept.texts;
-    const texts = await make();
-    made.set(what, { key, texts });
-    return texts;
-  };
-  /** A snapshot with the alarms that are raised now: a night that fails publishes none. */
-  const standingAt = ({ id }: Served): string =>
-    `${id} ${JSON.stringify(ownAlarms(layoutOf(config.output)))}`;
-  /** The sections of the page of answers, and the report. */
-  const reportOf = (shown: Served): Promise<readonly string[]> =>
-    madeOnce('report', standingAt(shown), () => textsOf(shown.run({ kind: 'report' })));
   app.get('/', async (c): Promise<Response> => {
     // The list was here once, and searches are in bookmarks.
     if (Object.keys(c.req.query()).length > 0) return c.redirect(`/lots${new URL(c.req.url).search}`, 303);
     const pictures = pictured(c);
-    return page(
-      c,
-      (shown) =>
-        homePage(shown, async () => {
-          const { connection, lake } = shown;
-          const make = async () => [
-            await readHome(config, { manifest: lake.manifest, connection }, { links: LINKS, pictures }),
-          ];
-          const [text = ''] = await madeOnce('home', [standingAt(shown), ...pictures].join(' '), make);
-          return text;
-        }),
-      { isSlow: true },
-    );
+    return page(c, (shown) => homePage(shown, config, pictures));
   });
-  app.get('/answers', (c) => page(c, (shown) => answersPage(async () => (await reportOf(shown))[0] ?? '')));
+  app.get('/answers', (c) => page(c, answersPage));
   app.get('/lots', (c) => {
     const pictures = pictured(c);
     return page(c, (shown) =>
@@ -266,7 +236,9 @@ export function appOf(
   }
   app.get('/report', (c) =>
     withShown(c, async (shown) => {
-      const [, report = ''] = await reportOf(shown);
+      const standing = await readStanding(shown.connection, layoutOf(config.output), shown.lake.manifest);
+      const figures = await shown.figures();
+      const report = reportOf(figures, { standing, cars: await readFollowed(config) }, { links: LINKS });
       // The report names what it may load itself.
       c.header('content-security-policy', "frame-ancestors 'none'; base-uri 'none'");
       return c.html(report.replace('<body>\n<header>', `<body>\n<header>${menuLine()}`));

@@ -7,6 +7,7 @@ import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { type CatalogTable, readCatalog } from '../../core/model/dictionary.js';
 import { failOlder } from '../query/ask.js';
 import { type OpenLake, openSnapshot, type Reading } from '../query/open-lake.js';
+import { type Figures, readFigures } from '../report/write-report.js';
 import { type Desks, openDesks, ownMemory } from './desks.js';
 import type { Job } from './jobs.js';
 import { type Names, readNames } from './names.js';
@@ -32,6 +33,8 @@ export interface Shown extends Opened {
 
 /** A snapshot for one request. */
 export interface Served extends Shown {
+  /** What the report says of the snapshot; it is read once, from when the snapshot is opened. The turn of the page ends. */
+  figures(): Promise<Figures>;
   /**
    * Runs what a reader typed, or what takes long, in another process ({@link Desks}). The turn of the page ends: it asks its own
    * connection before.
@@ -57,9 +60,10 @@ export interface Follower {
 const PAGES = 2;
 const WAITING = 500;
 
-/** A snapshot, the number of requests that read it, and its other processes. */
+/** A snapshot, what the report says of it, the number of requests that read it, and its other processes. */
 interface Held {
   readonly opened: Opened;
+  figures: Promise<Figures> | undefined;
   readonly desks: Desks;
   readers: number;
 }
@@ -74,28 +78,38 @@ export async function followCurrent(config: Config, signal?: AbortSignal): Promi
   const leave = (): void => closing.abort(signal?.reason);
   signal?.addEventListener('abort', leave, { once: true });
   if (signal?.aborted === true) leave();
+  const own = { ...config, memory: ownMemory(config) };
   const hold = async (): Promise<Held> => {
-    const own = { ...config, memory: ownMemory(config) };
     const opened = await open(own, { signal: closing.signal }).catch((error: unknown) => {
       throw closing.signal.aborted
         ? closing.signal.reason
         : (outOfMemoryError(error, config.memory) ?? error);
     });
-    return {
-      opened,
-      desks: openDesks(config, { snapshot: opened.id, database: opened.database, temp: opened.lake.temp }),
-      readers: 0,
-    };
+    const desks = openDesks(config, {
+      snapshot: opened.id,
+      database: opened.database,
+      temp: opened.lake.temp,
+    });
+    const holding: Held = { opened, figures: undefined, desks, readers: 0 };
+    readOnce(holding).catch(() => undefined);
+    return holding;
   };
-  const end = ({ opened, desks }: Held): void => {
+  /** What the report says, read again if that failed. */
+  const readOnce = (of: Held): Promise<Figures> =>
+    (of.figures ??= figuresOf(own, of.opened, closing.signal).catch((error: unknown) => {
+      of.figures = undefined;
+      throw error;
+    }));
+  const end = async ({ opened, figures, desks }: Held): Promise<void> => {
     desks.close();
+    await figures?.catch(() => undefined);
     opened.lake.close();
   };
   let held = await hold();
   let opening: Promise<void> | undefined;
   const [quick, slow] = [turnsOf(PAGES, WAITING), turnsOf(PAGES, WAITING)];
   const closeUnread = (old: Held): void => {
-    if (old !== held && old.readers === 0) end(old);
+    if (old !== held && old.readers === 0) void end(old);
   };
   const follow = async (): Promise<void> => {
     const old = held;
@@ -134,6 +148,10 @@ export async function followCurrent(config: Config, signal?: AbortSignal): Promi
               leaveTurn();
               return mine.desks.run(job, signal);
             },
+            figures() {
+              leaveTurn();
+              return readOnce(mine);
+            },
           },
           release: () => {
             calm();
@@ -151,9 +169,21 @@ export async function followCurrent(config: Config, signal?: AbortSignal): Promi
     async close() {
       closing.abort();
       await opening;
-      end(held);
+      await end(held);
     },
   };
+}
+
+/** Reads what the report says of a snapshot on a connection of its own, while pages are already read. */
+async function figuresOf(config: Config, { lake }: Opened, signal: AbortSignal): Promise<Figures> {
+  const connection = await lake.session.connect();
+  const calm = interruptOn(signal, connection);
+  try {
+    return await readFigures(config, { manifest: lake.manifest, connection }).catch(failOlder);
+  } finally {
+    calm();
+    connection.closeSync();
+  }
 }
 
 /**

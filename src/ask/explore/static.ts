@@ -75,7 +75,7 @@ async function writeFiles(shown: Shown, config: Config, folder: string): Promise
     `copy (${readSql('explore/auctions')} order by sale_date, lot_id) to ${literal(path)} (format parquet, compression snappy, row_group_size 20000)`,
   );
   write('index.html', wholePage(await auctionsPage(shown), frame('')));
-  write('report.html', (await readReport(config, { isForOthers: true })).report);
+  write('report.html', await readReport(config, { isForOthers: true }));
   const models = await ask(connection, 'explore/models');
   const makes = new Map<string, Row[]>();
   for (const row of models)

@@ -86,7 +86,9 @@ const factsOf = (row: Row): Html[] => {
   );
   const damage = [row.damage_main_group, ...(isOther ? [second] : [])];
   const texts = [
-    row.odometer_km == null ? 'odometer unknown' : `${count(Math.round(Number(row.odometer_km)))} km`,
+    row.odometer_km == null
+      ? 'no usable odometer reading'
+      : `${count(Math.round(Number(row.odometer_km)))} km`,
     row.damage_main_group === 'none' ? 'no damage' : `damage ${damage.map(words).join(' and ')}`,
     `title ${words(row.title_brand)}`,
     [row.city_name == null ? '' : titled(row.city_name), printable(row.state_code)]

@@ -93,16 +93,28 @@ async function lotsWorth(connection: DuckDBConnection, id: string, land?: Land):
   });
 }
 
-/** The values of lots, given by rows with `lot_id` and `vehicle_id`, the newest first; none for lots without price or offer. */
-export const valuesOf = (connection: DuckDBConnection, lots: readonly Row[]): Promise<Value[]> =>
-  worthOf(connection, lots).catch(failOlder);
+/** Lots with what the lake knows of each alone, the newest first; none for lots without price or offer. */
+export type KnownLots = readonly Awaited<ReturnType<typeof knownOf>>[];
+
+/** Reads lots, given by rows with `lot_id` and `vehicle_id`. */
+export const knownLots = (connection: DuckDBConnection, ids: readonly Row[]): Promise<KnownLots> =>
+  readLots(connection, ids).catch(failOlder);
+
+/** The values of lots. */
+export const valuesOf = (connection: DuckDBConnection, lots: KnownLots): Promise<Value[]> =>
+  Promise.all(lots.map((lot) => valued(connection, lot))).catch(failOlder);
 
 async function worthOf(connection: DuckDBConnection, ids: readonly Row[], land?: Land): Promise<Value[]> {
+  const lots = await readLots(connection, ids);
+  return Promise.all(lots.map((lot) => valued(connection, lot, land)));
+}
+
+async function readLots(connection: DuckDBConnection, ids: readonly Row[]): Promise<KnownLots> {
   const lots = [];
   for (const { lot_id, vehicle_id } of ids.slice(0, 100))
-    lots.push(...(await ask(connection, 'value/lot', { lot: Number(lot_id), vehicle: idOf(vehicle_id) })));
+    lots.push(...(await ask(connection, 'value/lot', { lot: Number(lot_id), vehicle_id: idOf(vehicle_id) })));
   const newest = lots.sort((a, b) => String(b.priced_at).localeCompare(String(a.priced_at))).slice(0, 20);
-  return Promise.all(newest.map((lot) => valued(connection, lot, land)));
+  return Promise.all(newest.map((lot) => knownOf(connection, lot)));
 }
 
 const idOf = (id: unknown): number | null => (id === null ? null : Number(id));
@@ -141,21 +153,34 @@ async function carWorth(connection: DuckDBConnection, given: Car, land?: Land): 
   const values = { currency, now, car, make, model, year, km, damage, title, state };
   const [found] = await ask(connection, 'value/car', values);
   if (found === undefined) throw notFound('the lake has no auction price of this make');
-  return valued(connection, found, land);
+  return valued(connection, await knownOf(connection, found), land);
 }
 
-/** Adds what the lake knows of the lot, the accuracy of estimates for such lots, and the most similar sales. */
-async function valued(connection: DuckDBConnection, row: Row, land?: Land) {
+/** A row of `value/lot` or `value/car` with what the lake knows of the lot. */
+async function knownOf(connection: DuckDBConnection, row: Row) {
   const found = estimated.parse(row);
-  const { drivers, ...value } = found;
   const kind = Object(row.kind) as Kind;
+  return { found, kind, known: await known(connection, found.is_offered, kind) };
+}
+
+/** Adds the accuracy of estimates for such lots, how fast they are sold, and the most similar sales. */
+async function valued(
+  connection: DuckDBConnection,
+  { found, kind, known: own }: Awaited<ReturnType<typeof knownOf>>,
+  land?: Land,
+) {
+  const { drivers, ...value } = found;
   const { market, currency, make, domain, vehicle, state, ...others } = kind;
   const [accuracy = null] = await ask(connection, 'value/accuracy', { market, currency, make });
+  const [days = null] = value.is_offered
+    ? await ask(connection, 'value/days', { domain, make, model: kind.model })
+    : [];
   const alike = { market, currency, make, ...others, vehicle, estimate: value.estimate };
   return {
     ...value,
     market: String(market),
-    ...(await known(connection, value.is_offered, kind)),
+    ...own,
+    days,
     accuracy,
     comparable_sales: await ask(connection, 'value/alike', alike),
     drivers,
@@ -184,16 +209,15 @@ type Kind = Readonly<
 
 /** What the lake knows of a lot and its vehicle. What does not apply is null. */
 async function known(connection: DuckDBConnection, isOffered: boolean, kind: Kind) {
-  const { domain, make, model, lot_id: lot, vehicle } = kind;
+  const { lot_id: lot, vehicle: vehicle_id } = kind;
   const about = async (applies: boolean, query: string, values: Record<string, DuckDBValue>) =>
     applies ? ask(connection, query, values) : [];
-  const [isLot, isVehicle] = [lot !== null, vehicle !== null];
-  const [last_sale = null] = await about(isLot, 'value/last_sale', { vehicle_id: vehicle, lot });
+  const [isLot, isVehicle] = [lot !== null, vehicle_id !== null];
+  const [last_sale = null] = await about(isLot, 'value/last_sale', { vehicle_id, lot });
   const [odds = null] = await about(isOffered, 'value/odds', { lot });
-  const [days = null] = await about(isOffered, 'value/days', { domain, make, model });
-  const [vin = null] = await about(isVehicle, 'value/vin', { vehicle });
-  const rollbacks = await about(isVehicle, 'value/rollbacks', { vehicle });
-  return { last_sale, odds, days, vin, rollbacks };
+  const [vin = null] = await about(isVehicle, 'value/vin', { vehicle_id });
+  const rollbacks = await about(isVehicle, 'value/rollbacks', { vehicle_id });
+  return { last_sale, odds, vin, rollbacks };
 }
 
 /** How many priced lots are near a lot or car in all, in a sentence that says what that means. */

@@ -68,14 +68,6 @@ export const spec = z
   })
   .parse(load(packageFile('sql/report/report.yml')));
 
-/** The queries of what the first page of the explorer shows, each once. */
-export const homeQueries: readonly string[] = unique(
-  [
-    ...spec.sections.flatMap(({ figures }) => figures.filter(({ home }) => home !== undefined)),
-    ...spec.changes,
-  ].map(({ query }) => query),
-);
-
 /** The queries of the sections and of "What changed", each once. */
 export const specQueries: readonly string[] = unique(
   [...spec.sections.flatMap(({ figures }) => figures), ...spec.changes].map(({ query }) => query),

@@ -19,7 +19,7 @@ import type { Links } from '../page/numbers-table.js';
 import { section } from '../page/section.js';
 import { watchedList } from '../page/watched-list.js';
 import { ask, tablesOf } from '../query/ask.js';
-import { readFollowed } from '../query/followed.js';
+import { type FollowedCar, readFollowed } from '../query/followed.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { readWatched, type Watched, watchedText } from '../query/watched.js';
@@ -33,7 +33,7 @@ import {
   type Section,
   sectionsOf,
 } from './figures.js';
-import { homeQueries, spec, specQueries } from './spec.js';
+import { spec, specQueries } from './spec.js';
 
 /** Texts that every report contains, whichever version wrote it. */
 const MARKS = ['<section id="reading"><header><h2>How to read this</h2></header>', 'Data health'];
@@ -59,7 +59,7 @@ const POOLED_GROUPS = 4;
 export async function writeReport(config: Config, to = join(config.output, 'report.html')): Promise<string> {
   assertOutside(to, config.output);
   assertOurs(to, MARKS);
-  writeWhole(ownNamed(to), (await readReport(config)).report);
+  writeWhole(ownNamed(to), await readReport(config));
   return to;
 }
 
@@ -73,73 +73,140 @@ interface PageOptions {
   readonly pictures?: ReadonlySet<string>;
 }
 
-/** What the report and the first page of the explorer are made of. */
-interface Read {
-  readonly manifest: Manifest;
-  readonly answers: Answers;
-  readonly watched: readonly Watched[];
-  readonly context: Context;
-  /** Parts of the pages by the names that `site` has for them. */
-  readonly parts: Readonly<Record<string, unknown>>;
-}
-
 /** A snapshot with all that the report asks. */
 interface Lake {
   readonly manifest: Manifest;
   readonly connection: DuckDBConnection;
 }
 
-/** Reads what some queries say of a snapshot, and the headline of the snapshot before it. */
-async function readParts(
-  config: Config,
-  { manifest, connection }: Lake,
-  queries: readonly string[],
-  { links, isForOthers = false, pictures }: PageOptions,
-): Promise<Read> {
+/** What a snapshot says in the report, the page of answers and the first page of the explorer. */
+export interface Figures {
+  readonly manifest: Manifest;
+  readonly answers: Answers;
+  readonly watched: readonly Watched[];
+  /** Values that notes quote. */
+  readonly facts: Row;
+  /** Rows of `sql/report/headline.sql`, of the snapshot and of the one before it. */
+  readonly headline: Row;
+  readonly before: Row | undefined;
+}
+
+/** Reads what a snapshot says. What may change while it is published, its alarms and the followed cars, is not in it. */
+export async function readFigures(config: Config, { manifest, connection }: Lake): Promise<Figures> {
   const [headline = {}] = await ask(connection, 'report/headline');
-  const before = await readBefore(config, connection, manifest.snapshot_id);
-  const standing = await readStanding(connection, layoutOf(config.output), manifest);
-  const answers = await readAnswers(connection, queries);
-  const destination = answers.get('coming_up')?.[0]?.cost_destination ?? null;
-  const facts = {
-    ...(await readFacts(connection, Number(headline.minimum_group))),
-    // What the user pays, and may bid at most, is not for others.
-    cost_destination: isForOthers ? null : destination,
-  };
   return {
     manifest,
-    answers,
+    headline,
+    before: await readBefore(config, connection, manifest.snapshot_id),
+    answers: await readAnswers(connection, specQueries),
     watched: await readWatched(config),
-    context: { facts, links, cards: { pageOf: links?.car, isForOthers, pictures } },
-    parts: {
-      meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
-      since:
-        before === undefined ? 'The first run that is kept.' : `Since the run of ${instant(before.run_at)}.`,
-      ...standingParts(standing),
-      changes: changesOf(answers),
-      tiles: headlineTiles(headline, before),
-    },
+    facts: await readFacts(connection, Number(headline.minimum_group)),
   };
 }
 
-/** Makes the parts of the first page of the explorer, which asks little enough to be made for its first reader. */
-export async function readHome(config: Config, lake: Lake, options: PageOptions): Promise<string> {
-  const { answers, watched, context, parts } = await readParts(config, lake, homeQueries, options);
-  const news = watched.map(
+/** The sections of the figures, with what they rest on. */
+function contextOf(
+  { answers, facts }: Figures,
+  { links, isForOthers = false, pictures }: PageOptions,
+): Context {
+  // What the user pays, and may bid at most, is not for others.
+  const destination = isForOthers ? null : (answers.get('coming_up')?.[0]?.cost_destination ?? null);
+  return {
+    facts: { ...facts, cost_destination: destination },
+    links,
+    cards: { pageOf: links?.car, isForOthers, pictures },
+  };
+}
+
+/** The parts of `site` that the report and the first page of the explorer have. */
+const partsOf = ({ manifest, headline, before, answers }: Figures, standing: Standing) => ({
+  meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
+  since: before === undefined ? 'The first run that is kept.' : `Since the run of ${instant(before.run_at)}.`,
+  ...standingParts(standing),
+  changes: changesOf(answers),
+  tiles: headlineTiles(headline, before),
+});
+
+/** The sections that have something to show, and one of what is not known yet. */
+function sectionsIn({ answers }: Figures, context: Context) {
+  const sections = sectionsOf(answers, context);
+  const unknown = unknownPart(
+    sections.filter(({ part }) => part === undefined),
+    context.facts,
+  );
+  return { sections: sections.filter(({ part }) => part !== undefined), unknown };
+}
+
+/** The first page of the explorer. */
+export function homeOf(figures: Figures, standing: Standing, options: PageOptions): string {
+  const context = contextOf(figures, options);
+  const news = figures.watched.map(
     (each) => html`<li><a href="/searches#w-${each.name}">${watchedText(each)}</a></li>`,
   );
   return fillPage('home.html', {
-    ...parts,
+    ...partsOf(figures, standing),
     news: news.length > 0 && html`<ul class="changes">${news}</ul>`,
-    figures: homeFigures(answers, context),
+    figures: homeFigures(figures.answers, context),
+    unknown: sectionsIn(figures, context).unknown,
   });
 }
 
-/** Makes the report as one HTML document, and the sections of it that are on a page of their own. */
-export function readReport(
-  config: Config,
+/** The sections that the explorer shows as a page of their own, with the words of those that have nothing to show. */
+export const answersOf = (figures: Figures, options: PageOptions): Html =>
+  html`${sectionsOf(figures.answers, contextOf(figures, options))
+    .filter(({ id }) => ANSWERS.includes(id))
+    .map(
+      ({ id, title, part, words }) =>
+        part ?? section(id, title, '', html`<p class="words">${words.join(' ')}</p>`),
+    )}`;
+
+/**
+ * The report as one HTML document.
+ * @param cars that the user follows
+ */
+export function reportOf(
+  figures: Figures,
+  { standing, cars }: { readonly standing: Standing; readonly cars: readonly FollowedCar[] },
   options: PageOptions = {},
-): Promise<Readonly<Record<'report' | 'answers', string>>> {
+): string {
+  const { manifest, watched } = figures;
+  const context = contextOf(figures, options);
+  const news = [
+    watched.length > 0 && watchedPart(watched, context.cards),
+    cars.length > 0 && followedPart(cars, context.links),
+  ];
+  const { sections, unknown } = sectionsIn(figures, context);
+  const [first, later] = [
+    sections.filter(({ id }) => id === FIRST),
+    sections.filter(({ id }) => id !== FIRST),
+  ];
+  const named = (part: readonly Section[]) => part.map(({ id, title }) => [id, title] as const);
+  const contents = [
+    ...named(first),
+    ...(watched.length > 0 ? [['watched', 'Watched searches'] as const] : []),
+    ...(cars.length > 0 ? [['cars', 'Followed cars'] as const] : []),
+    ['changed', 'What changed'],
+    ...named(later),
+    ...(unknown === false ? [] : [['unknown', 'Not known yet']]),
+    ['reading', 'How to read this'],
+  ];
+  const script = `${packageFile('site/report.js')}\n${packageFile('dist/site/report.js')}`;
+  return fillPage('report.html', {
+    ...partsOf(figures, standing),
+    style: raw(packageFile('site/report.css')),
+    script: raw(script),
+    scriptHash: `sha256-${createHash('sha256').update(script).digest('base64')}`,
+    contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
+    first: [...first.map(({ part }) => part), ...news],
+    sections: later.map(({ part }) => part),
+    unknown,
+    reading: spec.reading.map((text) => html`<p>${fill(text, context.facts)}</p>`),
+    own: ownModels(manifest),
+  });
+}
+
+/** Makes the report of the published snapshot as one HTML document. Throws QUERY_NO_TABLE if the snapshot lacks a mart. */
+export function readReport(config: Config, options: PageOptions = {}): Promise<string> {
   let tables: readonly string[] = [];
   const named = async (connection: DuckDBConnection) => {
     const read = await tablesOf(
@@ -155,52 +222,10 @@ export function readReport(
       throw new LotlakeError('QUERY_NO_TABLE', `the published snapshot has no ${missing}`, {
         hint: 'run lotlake run rebuild, or wait for the next run',
       });
-    const read = await readParts(config, { manifest, connection }, specQueries, options);
-    const { answers, watched, context, parts } = read;
+    const figures = await readFigures(config, { manifest, connection });
+    const standing = await readStanding(connection, layoutOf(config.output), manifest);
     const cars = options.isForOthers === true ? [] : await readFollowed(config);
-    const news = [
-      watched.length > 0 && watchedPart(watched, context.cards),
-      cars.length > 0 && followedPart(cars, context.links),
-    ];
-    const sections = sectionsOf(answers, context);
-    const first = sections.filter(({ id, part }) => id === FIRST && part !== undefined);
-    const later = sections.filter(({ id, part }) => id !== FIRST && part !== undefined);
-    const unknown = unknownPart(
-      sections.filter(({ part }) => part === undefined),
-      context.facts,
-    );
-    const named = (part: readonly Section[]) => part.map(({ id, title }) => [id, title] as const);
-    const contents = [
-      ...named(first),
-      ...(watched.length > 0 ? [['watched', 'Watched searches'] as const] : []),
-      ...(cars.length > 0 ? [['cars', 'Followed cars'] as const] : []),
-      ['changed', 'What changed'],
-      ...named(later),
-      ...(unknown === false ? [] : [['unknown', 'Not known yet']]),
-      ['reading', 'How to read this'],
-    ];
-    const script = `${packageFile('site/report.js')}\n${packageFile('dist/site/report.js')}`;
-    const asked = sections
-      .filter(({ id }) => ANSWERS.includes(id))
-      .map(
-        ({ id, title, part, words }) =>
-          part ?? section(id, title, '', html`<p class="words">${words.join(' ')}</p>`),
-      );
-    return {
-      report: fillPage('report.html', {
-        ...parts,
-        style: raw(packageFile('site/report.css')),
-        script: raw(script),
-        scriptHash: `sha256-${createHash('sha256').update(script).digest('base64')}`,
-        contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
-        first: [...first.map(({ part }) => part), ...news],
-        sections: later.map(({ part }) => part),
-        unknown,
-        reading: spec.reading.map((text) => html`<p>${fill(text, context.facts)}</p>`),
-        own: ownModels(manifest),
-      }),
-      answers: String(html`${asked}`),
-    };
+    return reportOf(figures, { standing, cars }, options);
   });
 }
 
@@ -233,7 +258,7 @@ const watchedPart = (watched: readonly Watched[], cards: CardOptions): Html =>
   );
 
 /** What happened to the cars that the user follows. */
-const followedPart = (cars: Awaited<ReturnType<typeof readFollowed>>, links: Links | undefined): Html =>
+const followedPart = (cars: readonly FollowedCar[], links: Links | undefined): Html =>
   section(
     'cars',
     'Followed cars',
