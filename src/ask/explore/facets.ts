@@ -12,7 +12,7 @@ import {
   type FilterName,
   type Search,
 } from './lot-filters.js';
-import type { Shown } from './shown.js';
+import type { Names } from './names.js';
 
 /** Values of a facet that are shown at once; the others are folded. */
 const FIRST = 6;
@@ -37,12 +37,20 @@ const ownOf = ({ filter, others = [] }: Facet): readonly FilterName[] => [filter
 /** Numbers of lots by value. */
 type Counts = ReadonlyMap<string, number>;
 
+/** What lots are counted in: a snapshot that is shown. */
+interface Counted {
+  readonly connection: DuckDBConnection;
+  readonly names: Names;
+  /** Numbers of lots that were counted, by facet and condition. */
+  readonly counts: Map<string, Counts>;
+}
+
 /**
  * The lots by each value of each facet, under all filters but those of the facet itself. Facets of one condition are counted in one scan.
  * Counts of a condition are kept as long as the snapshot is shown.
  */
 async function countsOf(
-  { connection, counts }: Pick<Shown, 'connection' | 'counts'>,
+  { connection, counts }: Counted,
   search: Search,
   facets: readonly Facet[],
 ): Promise<ReadonlyMap<Facet, Counts>> {
@@ -145,7 +153,7 @@ function beginOf(end: number): number {
 }
 
 /** Numbers of lots by the upper end of the bar of their likely cost. */
-async function barsOf({ connection, counts }: Shown, where: string): Promise<Counts> {
+async function barsOf({ connection, counts }: Counted, where: string): Promise<Counts> {
   const known = counts.get(`bars ${where}`);
   if (known !== undefined) return known;
   const found = await rows(
@@ -162,7 +170,7 @@ async function barsOf({ connection, counts }: Shown, where: string): Promise<Cou
 }
 
 /** How the likely costs of the lots are spread, in one currency. Each bar is a search; a script lets the reader brush over several. */
-async function histogram(shown: Shown, search: Search): Promise<Html | undefined> {
+async function histogram(shown: Counted, search: Search): Promise<Html | undefined> {
   const currency = search.filters.currency ?? shown.names.choices.currency[0];
   if (currency === undefined) return undefined;
   const bare = without(search, ['price', 'price_from', 'currency']);
@@ -182,7 +190,7 @@ async function histogram(shown: Shown, search: Search): Promise<Html | undefined
 }
 
 /** The facets of a search, and how its costs are spread. */
-export async function facetsOf(shown: Shown, search: Search): Promise<readonly Html[]> {
+export async function facetsOf(shown: Counted, search: Search): Promise<readonly Html[]> {
   // Models of all makes together would be a list of thousands.
   const facets = FACETS.filter(({ filter }) => filter !== 'model' || search.filters.make !== undefined);
   const counts = await countsOf(shown, search, facets);

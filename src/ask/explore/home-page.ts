@@ -4,9 +4,8 @@ import { scalar } from '../../base/duck/session.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { list, source } from '../page/format.js';
 import { type Html, html, raw } from '../page/html.js';
-import { readStanding } from '../report/alarms.js';
 import { answersOf, homeOf } from '../report/write-report.js';
-import { LINKS, type Page } from './page-frame.js';
+import type { Page } from './page-frame.js';
 import type { Served } from './shown.js';
 
 /** The first page: what this is, the way in, and what the report says of today. */
@@ -36,15 +35,13 @@ export const answersPage = (shown: Served): Page => ({
 });
 
 async function* todayOf(
-  { connection, lake, figures }: Served,
+  { figures }: Served,
   config: Config,
   pictures: ReadonlySet<string>,
 ): AsyncGenerator<Html> {
-  // A night that fails raises an alarm and publishes nothing, so that the alarms are read anew.
-  const standing = await readStanding(connection, layoutOf(config.output), lake.manifest);
-  yield raw(homeOf(await figures(), standing, { links: LINKS, pictures }));
+  yield raw(homeOf(await figures(), layoutOf(config.output), pictures));
 }
 
 async function* sectionsOf({ figures }: Served): AsyncGenerator<Html> {
-  yield answersOf(await figures(), { links: LINKS });
+  yield answersOf(await figures());
 }

@@ -12,7 +12,6 @@ import { packageFile } from '../../base/config/package-root.js';
 import { layoutOf } from '../../core/lake/layout.js';
 import { html } from '../page/html.js';
 import { readFollowed } from '../query/followed.js';
-import { readStanding } from '../report/alarms.js';
 import { reportOf } from '../report/write-report.js';
 import { protect } from './access.js';
 import { carPage, followCar } from './car-page.js';
@@ -20,7 +19,7 @@ import { comparePage } from './compare-page.js';
 import { asMeant, listOf, lotsPage, placeOf } from './find-page.js';
 import { answersPage, homePage } from './home-page.js';
 import { searchIn } from './lot-filters.js';
-import { LINKS, menuLine, type Page, piecesOf, problem, textOf } from './page-frame.js';
+import { menuLine, type Page, piecesOf, problem, textOf } from './page-frame.js';
 import { allowedPictures, allowPictures } from './pictures.js';
 import { runsPage } from './runs-page.js';
 import { changeSearch, type Folders, saveSearch, searchesPage, slugOf, watchQuery } from './searches-page.js';
@@ -236,9 +235,8 @@ export function appOf(
   }
   app.get('/report', (c) =>
     withShown(c, async (shown) => {
-      const standing = await readStanding(shown.connection, layoutOf(config.output), shown.lake.manifest);
       const figures = await shown.figures();
-      const report = reportOf(figures, { standing, cars: await readFollowed(config) }, { links: LINKS });
+      const report = reportOf(figures, layoutOf(config.output), await readFollowed(config));
       // The report names what it may load itself.
       c.header('content-security-policy', "frame-ancestors 'none'; base-uri 'none'");
       return c.html(report.replace('<body>\n<header>', `<body>\n<header>${menuLine()}`));

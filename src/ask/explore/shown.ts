@@ -9,8 +9,11 @@ import { failOlder } from '../query/ask.js';
 import { type OpenLake, openSnapshot, type Reading } from '../query/open-lake.js';
 import { type Figures, readFigures } from '../report/write-report.js';
 import { type Desks, openDesks, ownMemory } from './desks.js';
+import { facetsOf } from './facets.js';
 import type { Job } from './jobs.js';
+import { searchIn } from './lot-filters.js';
 import { type Names, readNames } from './names.js';
+import { LINKS } from './page-frame.js';
 import { turnsOf } from './turns.js';
 
 /** A snapshot that is shown, with its lots on offer as a table, so that a list over all of them takes milliseconds. */
@@ -174,12 +177,18 @@ export async function followCurrent(config: Config, signal?: AbortSignal): Promi
   };
 }
 
-/** Reads what the report says of a snapshot on a connection of its own, while pages are already read. */
-async function figuresOf(config: Config, { lake }: Opened, signal: AbortSignal): Promise<Figures> {
+/**
+ * Counts all lots by the facets, which most readers ask first, and reads what the report says of a snapshot, on a connection of
+ * its own, while pages are already read.
+ */
+async function figuresOf(config: Config, opened: Opened, signal: AbortSignal): Promise<Figures> {
+  const { lake } = opened;
   const connection = await lake.session.connect();
   const calm = interruptOn(signal, connection);
   try {
-    return await readFigures(config, { manifest: lake.manifest, connection }).catch(failOlder);
+    await facetsOf({ ...opened, connection }, searchIn({}));
+    const read = readFigures(config, { manifest: lake.manifest, connection }, { links: LINKS });
+    return await read.catch(failOlder);
   } finally {
     calm();
     connection.closeSync();

@@ -80,7 +80,20 @@ export async function lakeStanding(config: Config, reading: Pick<Reading, 'choic
 }
 
 /** Reads the standing from the marts of a snapshot, and from the records of runs that published nothing. */
-export async function readStanding(
+export const readStanding = async (
+  connection: DuckDBConnection,
+  layout: Layout,
+  manifest: Manifest,
+): Promise<Standing> => standingNow(layout, await readPublished(connection, layout, manifest));
+
+/** The standing of a snapshot with the alarms that are raised now: a night that fails publishes none. */
+export const standingNow = (layout: Layout, published: Standing): Standing => ({
+  ...published,
+  alarms: [...ownAlarms(layout), ...published.alarms],
+});
+
+/** Reads what the snapshot itself says of its standing. */
+export async function readPublished(
   connection: DuckDBConnection,
   layout: Layout,
   manifest: Manifest,
@@ -88,7 +101,6 @@ export async function readStanding(
   const figures = await ask(connection, 'report/standing');
   return {
     alarms: [
-      ...ownAlarms(layout),
       ...leftOutModels(layout, manifest),
       ...figures.filter((row) => row.is_alarm === true).map(alarmOf),
     ],

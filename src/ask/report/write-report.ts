@@ -7,7 +7,7 @@ import { ownNamed } from '../../base/config/owned.js';
 import { packageFile } from '../../base/config/package-root.js';
 import { count, counted, NONE, numberOrNull } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import { layoutOf } from '../../core/lake/layout.js';
+import { type Layout, layoutOf } from '../../core/lake/layout.js';
 import { allNames, type Manifest } from '../../core/lake/manifest.js';
 import { listSnapshots, olderThan } from '../../core/lake/snapshots.js';
 import { modellingOf } from '../../core/model/own-models.js';
@@ -23,7 +23,7 @@ import { type FollowedCar, readFollowed } from '../query/followed.js';
 import { readLake } from '../query/open-lake.js';
 import { assertOurs, assertOutside, writeWhole } from '../query/places.js';
 import { readWatched, type Watched, watchedText } from '../query/watched.js';
-import { alarmText, driftText, readStanding, rejectedText, type Standing } from './alarms.js';
+import { alarmText, driftText, readPublished, rejectedText, type Standing, standingNow } from './alarms.js';
 import {
   type Answers,
   type Context,
@@ -69,8 +69,6 @@ interface PageOptions {
   readonly links?: Links;
   /** Whether it is for others than the user, who learn nothing of the cars that the user follows, nor of the user's costs. */
   readonly isForOthers?: boolean;
-  /** Names of the sources whose pictures cards show. */
-  readonly pictures?: ReadonlySet<string>;
 }
 
 /** A snapshot with all that the report asks. */
@@ -84,76 +82,73 @@ export interface Figures {
   readonly manifest: Manifest;
   readonly answers: Answers;
   readonly watched: readonly Watched[];
-  /** Values that notes quote. */
-  readonly facts: Row;
   /** Rows of `sql/report/headline.sql`, of the snapshot and of the one before it. */
   readonly headline: Row;
   readonly before: Row | undefined;
+  /** Without the alarms that are raised while it is published. */
+  readonly standing: Standing;
+  readonly context: Context;
+  /** Those of the report, drawn. */
+  readonly sections: readonly Section[];
 }
 
 /** Reads what a snapshot says. What may change while it is published, its alarms and the followed cars, is not in it. */
-export async function readFigures(config: Config, { manifest, connection }: Lake): Promise<Figures> {
+export async function readFigures(
+  config: Config,
+  { manifest, connection }: Lake,
+  { links, isForOthers = false }: PageOptions = {},
+): Promise<Figures> {
   const [headline = {}] = await ask(connection, 'report/headline');
-  return {
-    manifest,
-    headline,
-    before: await readBefore(config, connection, manifest.snapshot_id),
-    answers: await readAnswers(connection, specQueries),
-    watched: await readWatched(config),
-    facts: await readFacts(connection, Number(headline.minimum_group)),
-  };
-}
-
-/** The sections of the figures, with what they rest on. */
-function contextOf(
-  { answers, facts }: Figures,
-  { links, isForOthers = false, pictures }: PageOptions,
-): Context {
+  const before = await readBefore(config, connection, manifest.snapshot_id);
+  const answers = await readAnswers(connection, specQueries);
   // What the user pays, and may bid at most, is not for others.
   const destination = isForOthers ? null : (answers.get('coming_up')?.[0]?.cost_destination ?? null);
-  return {
-    facts: { ...facts, cost_destination: destination },
-    links,
-    cards: { pageOf: links?.car, isForOthers, pictures },
+  const facts = {
+    ...(await readFacts(connection, Number(headline.minimum_group))),
+    cost_destination: destination,
   };
+  const context = { facts, links, cards: { pageOf: links?.car, isForOthers } };
+  const sections = sectionsOf(answers, context);
+  const standing = await readPublished(connection, layoutOf(config.output), manifest);
+  const watched = await readWatched(config);
+  return { manifest, answers, watched, headline, before, standing, context, sections };
 }
 
-/** The parts of `site` that the report and the first page of the explorer have. */
-const partsOf = ({ manifest, headline, before, answers }: Figures, standing: Standing) => ({
+/** The parts of `site` that the report and the first page of the explorer have. The alarms are those of now. */
+const partsOf = (
+  { manifest, headline, before, answers, standing, sections, context }: Figures,
+  layout: Layout,
+) => ({
   meta: `As of ${instant(headline.run_at)}. Snapshot ${manifest.snapshot_id}, ${manifest.pipeline}.`,
   since: before === undefined ? 'The first run that is kept.' : `Since the run of ${instant(before.run_at)}.`,
-  ...standingParts(standing),
+  ...standingParts(standingNow(layout, standing)),
   changes: changesOf(answers),
   tiles: headlineTiles(headline, before),
-});
-
-/** The sections that have something to show, and one of what is not known yet. */
-function sectionsIn({ answers }: Figures, context: Context) {
-  const sections = sectionsOf(answers, context);
-  const unknown = unknownPart(
+  unknown: unknownPart(
     sections.filter(({ part }) => part === undefined),
     context.facts,
-  );
-  return { sections: sections.filter(({ part }) => part !== undefined), unknown };
-}
+  ),
+});
 
-/** The first page of the explorer. */
-export function homeOf(figures: Figures, standing: Standing, options: PageOptions): string {
-  const context = contextOf(figures, options);
-  const news = figures.watched.map(
+/**
+ * The first page of the explorer.
+ * @param pictures names of the sources whose pictures cards show
+ */
+export function homeOf(figures: Figures, layout: Layout, pictures: ReadonlySet<string>): string {
+  const { answers, watched, context } = figures;
+  const news = watched.map(
     (each) => html`<li><a href="/searches#w-${each.name}">${watchedText(each)}</a></li>`,
   );
   return fillPage('home.html', {
-    ...partsOf(figures, standing),
+    ...partsOf(figures, layout),
     news: news.length > 0 && html`<ul class="changes">${news}</ul>`,
-    figures: homeFigures(figures.answers, context),
-    unknown: sectionsIn(figures, context).unknown,
+    figures: homeFigures(answers, { ...context, cards: { ...context.cards, pictures } }),
   });
 }
 
 /** The sections that the explorer shows as a page of their own, with the words of those that have nothing to show. */
-export const answersOf = (figures: Figures, options: PageOptions): Html =>
-  html`${sectionsOf(figures.answers, contextOf(figures, options))
+export const answersOf = ({ sections }: Figures): Html =>
+  html`${sections
     .filter(({ id }) => ANSWERS.includes(id))
     .map(
       ({ id, title, part, words }) =>
@@ -164,22 +159,16 @@ export const answersOf = (figures: Figures, options: PageOptions): Html =>
  * The report as one HTML document.
  * @param cars that the user follows
  */
-export function reportOf(
-  figures: Figures,
-  { standing, cars }: { readonly standing: Standing; readonly cars: readonly FollowedCar[] },
-  options: PageOptions = {},
-): string {
-  const { manifest, watched } = figures;
-  const context = contextOf(figures, options);
+export function reportOf(figures: Figures, layout: Layout, cars: readonly FollowedCar[]): string {
+  const { manifest, watched, context } = figures;
+  const parts = partsOf(figures, layout);
   const news = [
     watched.length > 0 && watchedPart(watched, context.cards),
     cars.length > 0 && followedPart(cars, context.links),
   ];
-  const { sections, unknown } = sectionsIn(figures, context);
-  const [first, later] = [
-    sections.filter(({ id }) => id === FIRST),
-    sections.filter(({ id }) => id !== FIRST),
-  ];
+  const sections = figures.sections.filter(({ part }) => part !== undefined);
+  const first = sections.filter(({ id }) => id === FIRST);
+  const later = sections.filter(({ id }) => id !== FIRST);
   const named = (part: readonly Section[]) => part.map(({ id, title }) => [id, title] as const);
   const contents = [
     ...named(first),
@@ -187,19 +176,18 @@ export function reportOf(
     ...(cars.length > 0 ? [['cars', 'Followed cars'] as const] : []),
     ['changed', 'What changed'],
     ...named(later),
-    ...(unknown === false ? [] : [['unknown', 'Not known yet']]),
+    ...(parts.unknown === false ? [] : [['unknown', 'Not known yet']]),
     ['reading', 'How to read this'],
   ];
   const script = `${packageFile('site/report.js')}\n${packageFile('dist/site/report.js')}`;
   return fillPage('report.html', {
-    ...partsOf(figures, standing),
+    ...parts,
     style: raw(packageFile('site/report.css')),
     script: raw(script),
     scriptHash: `sha256-${createHash('sha256').update(script).digest('base64')}`,
     contents: contents.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
     first: [...first.map(({ part }) => part), ...news],
     sections: later.map(({ part }) => part),
-    unknown,
     reading: spec.reading.map((text) => html`<p>${fill(text, context.facts)}</p>`),
     own: ownModels(manifest),
   });
@@ -222,10 +210,9 @@ export function readReport(config: Config, options: PageOptions = {}): Promise<s
       throw new LotlakeError('QUERY_NO_TABLE', `the published snapshot has no ${missing}`, {
         hint: 'run lotlake run rebuild, or wait for the next run',
       });
-    const figures = await readFigures(config, { manifest, connection });
-    const standing = await readStanding(connection, layoutOf(config.output), manifest);
+    const figures = await readFigures(config, { manifest, connection }, options);
     const cars = options.isForOthers === true ? [] : await readFollowed(config);
-    return reportOf(figures, { standing, cars }, options);
+    return reportOf(figures, layoutOf(config.output), cars);
   });
 }
 
