@@ -1,27 +1,18 @@
 -- The priced lots of a model that are near a car in all: at most two model years and 50,000 km apart, of its damage and title,
 -- and at most twice or half its estimate by their own; at most ten, the nearest by year and distance first. What is not known
 -- of the car does not count. Other lots of the same car are left out. A doubted price is no evidence: those that are as near
--- come beside the ten, marked.
-with priced as (
+-- come beside the ten, marked. $priced_lots is a query such as value/priced_lots.
+with near as (
     select *, coalesce(abs(year - $year) / 2, 0) + coalesce(abs(odometer_km - $km) / 50000, 0) as distance
-    from price_inputs
-    where market = $market and currency = $currency and price is not null
+    from query($priced_lots)
+    where market = $market and currency = $currency
         and manufacturer_id = $make and model_id = $model and lot_id is distinct from $lot_id
         and ($vehicle is null or vehicle_id is distinct from $vehicle)
         and ($year is null or year between $year - 2 and $year + 2)
         and ($km is null or odometer_km between $km - 50000 and $km + 50000)
         and ($damage is null or damage_main_group = $damage)
         and ($title is null or title_brand = $title)
-    -- knowing how few these are, DuckDB looks up their estimates alone
-    order by distance, priced_at desc, lot_id
-    limit 1000
-),
-near as (
-    select p.*, e.estimate, d.reason as doubt
-    from priced as p
-    inner join price_estimates as e on e.lot_id = p.lot_id
-    left join price_doubts as d on d.lot_id = p.lot_id
-    where $estimate is null or e.estimate between $estimate / 2 and $estimate * 2
+        and ($estimate is null or estimate between $estimate / 2 and $estimate * 2)
 ),
 kinds as (
     (select * from near where doubt is null order by distance, priced_at desc, lot_id limit 10)

@@ -148,7 +148,8 @@ describe('the page of a car', () => {
   const landedOf = (lot: unknown, to: string): Promise<Landed | null | undefined> =>
     readLake(config(), {}, async ({ session: { connection } }) => {
       const { destination, ...known } = destinationNamed(await readSchedule(connection), to);
-      const [value] = await valuesOfLots(connection, String(lot), landTo(connection, known, destination));
+      const land = landTo(connection, known, destination);
+      const [value] = await valuesOfLots(connection, String(lot), { land });
       return value?.landed;
     });
 

@@ -15,7 +15,7 @@ import { amountsOf, carMap, readingsOf } from './car-charts.js';
 import { costsPart } from './costs-part.js';
 import { type Page, rowsLink } from './page-frame.js';
 import { picturesForm } from './pictures.js';
-import type { Shown } from './shown.js';
+import { PRICED_LOTS, type Shown } from './shown.js';
 import { accuracyOf, alike, bidsOf, drivers, valueBar } from './value-parts.js';
 
 /** Asks query files about one car, whatever its lot. Its id is a literal, since DuckDB plans a statement with parameters twice. */
@@ -270,7 +270,7 @@ async function* restOf(
   const timeline = await about('explore/timeline');
   const lots = await knownLots(connection, estimates.slice(0, 1));
   await leave();
-  const [value] = await valuesOf(connection, lots);
+  const [value] = await valuesOf(connection, lots, { pricedLots: PRICED_LOTS });
   yield valuePart(id, value, estimates);
   const costs = await costsPart(shown, config, offers);
   if (costs !== undefined) yield costs;

@@ -5,7 +5,7 @@ import { INTERRUPT_EVERY, literal } from '../../base/duck/session.js';
 import { outOfMemoryError } from '../../core/lake/lake-error.js';
 import { currentSnapshot, layoutOf } from '../../core/lake/layout.js';
 import { type CatalogTable, readCatalog } from '../../core/model/dictionary.js';
-import { failOlder } from '../query/ask.js';
+import { failOlder, readSql } from '../query/ask.js';
 import { type OpenLake, openSnapshot, type Reading } from '../query/open-lake.js';
 import { type Figures, readFigures } from '../report/write-report.js';
 import { type Desks, openDesks, ownMemory } from './desks.js';
@@ -16,7 +16,7 @@ import { type Names, readNames } from './names.js';
 import { LINKS } from './page-frame.js';
 import { turnsOf } from './turns.js';
 
-/** A snapshot that is shown, with its lots on offer as a table, so that a list over all of them takes milliseconds. */
+/** A snapshot that is shown, with its lots on offer and its prices as tables, so that a list over all of them takes milliseconds. */
 interface Opened {
   readonly lake: OpenLake;
   readonly id: string;
@@ -28,6 +28,9 @@ interface Opened {
   /** Numbers of lots by value of the facets that were counted, by facet and condition. */
   readonly counts: Map<string, ReadonlyMap<string, number>>;
 }
+
+/** The rows of `value/priced_lots`, as a table that is sorted by model: a page looks for those of one. */
+export const PRICED_LOTS = 'from explore.priced_lots';
 
 /** A snapshot for one page, with a connection of its own. */
 export interface Shown extends Opened {
@@ -224,7 +227,9 @@ async function open(config: Config, reading: Pick<Reading, 'into' | 'signal'>): 
   try {
     const database = `${lake.temp}/explore.db`;
     await connection.run(`attach ${literal(database)} as explore`);
+    const priced = `${readSql('value/priced_lots')} order by p.manufacturer_id, p.model_id, p.lot_id`;
     await connection.run('create table explore.lots_on_offer as from lots_on_offer').catch(failOlder);
+    await connection.run(`create table explore.priced_lots as ${priced}`).catch(failOlder);
     // Other processes may read it then.
     await connection.run(`detach explore; attach ${literal(database)} as explore (read_only)`);
     const catalog = await readCatalog(connection, lake.manifest);

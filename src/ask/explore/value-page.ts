@@ -9,7 +9,7 @@ import { type Value, valueOfCar } from '../query/valuation.js';
 import { meantChoice, meantName } from './names.js';
 import { numberIn } from './number-in.js';
 import { type Page, rowsLink } from './page-frame.js';
-import type { Shown } from './shown.js';
+import { PRICED_LOTS, type Shown } from './shown.js';
 import { accuracyOf, alike, bidsOf, drivers, valueBar } from './value-parts.js';
 
 /** The fields of the form by their names in an address. */
@@ -120,7 +120,11 @@ interface Car extends Omit<Given, 'year' | 'km'> {
 async function* answer({ connection }: Shown, given: Car): AsyncGenerator<Html> {
   const { make, model, year, km } = given;
   const [damage, title, state] = [given.damage, given.title, given.state].map((text) => text || undefined);
-  const value = await valueOfCar(connection, { make, model, year, km, damage, title, state });
+  const value = await valueOfCar(
+    connection,
+    { make, model, year, km, damage, title, state },
+    { pricedLots: PRICED_LOTS },
+  );
   const like = { make, model, year_from: String(year - 2), year_to: String(year + 2) };
   yield section('worth', `Worth ${money(value.estimate, value.currency)} at auction`, value.of, [
     verdict(value),

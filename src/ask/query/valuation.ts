@@ -4,7 +4,7 @@ import { LotlakeError } from '../../base/config/lotlake-error.js';
 import { didYouMean } from '../../base/config/nearest.js';
 import { counted } from '../../base/config/printable.js';
 import type { Row } from '../../base/duck/session.js';
-import { ask, failOlder } from './ask.js';
+import { ask, failOlder, readSql } from './ask.js';
 import type { Land } from './landed.js';
 
 /** Tables and marts that the queries of `sql/value` read. */
@@ -75,18 +75,25 @@ const estimated = z.object({
 /** What a car or lot is worth, and the evidence for it. Errors are shares. */
 export type Value = Readonly<Awaited<ReturnType<typeof valued>>>;
 
+/** What else a value is asked of. */
+interface Asking {
+  /** Adds what each costs. */
+  readonly land?: Land | undefined;
+  /** A query with the rows of `value/priced_lots`, where they lie by model. */
+  readonly pricedLots?: string;
+}
+
 /**
  * The values of the lots of a VIN, a lot number or a lot id, the newest first. Throws QUERY_NOTHING_FOUND if there are none.
- * @param land adds what each costs
  */
-export const valuesOfLots = (connection: DuckDBConnection, id: string, land?: Land): Promise<Value[]> =>
-  lotsWorth(connection, id, land).catch(failOlder);
+export const valuesOfLots = (connection: DuckDBConnection, id: string, asking?: Asking): Promise<Value[]> =>
+  lotsWorth(connection, id, asking).catch(failOlder);
 
-async function lotsWorth(connection: DuckDBConnection, id: string, land?: Land): Promise<Value[]> {
+async function lotsWorth(connection: DuckDBConnection, id: string, asking?: Asking): Promise<Value[]> {
   const spelled = { id: id.trim().toUpperCase() };
   const exact = spelled.id === '' ? [] : await ask(connection, 'value/lot_ids', spelled);
   const ids = exact.length > 0 ? exact : await ask(connection, 'value/lot_ids_spelled', spelled);
-  const values = await worthOf(connection, ids, land);
+  const values = await worthOf(connection, await readLots(connection, ids), asking);
   if (values.length > 0) return values;
   throw new LotlakeError('QUERY_NOTHING_FOUND', `the lake has no price or offer of ${id}`, {
     hint: 'give a VIN, a lot number or a lot id of the lake; --make, --model and --year estimate any car',
@@ -101,13 +108,11 @@ export const knownLots = (connection: DuckDBConnection, ids: readonly Row[]): Pr
   readLots(connection, ids).catch(failOlder);
 
 /** The values of lots. */
-export const valuesOf = (connection: DuckDBConnection, lots: KnownLots): Promise<Value[]> =>
-  Promise.all(lots.map((lot) => valued(connection, lot))).catch(failOlder);
+export const valuesOf = (connection: DuckDBConnection, lots: KnownLots, asking?: Asking): Promise<Value[]> =>
+  worthOf(connection, lots, asking).catch(failOlder);
 
-async function worthOf(connection: DuckDBConnection, ids: readonly Row[], land?: Land): Promise<Value[]> {
-  const lots = await readLots(connection, ids);
-  return Promise.all(lots.map((lot) => valued(connection, lot, land)));
-}
+const worthOf = (connection: DuckDBConnection, lots: KnownLots, asking?: Asking): Promise<Value[]> =>
+  Promise.all(lots.map((lot) => valued(connection, lot, asking)));
 
 async function readLots(connection: DuckDBConnection, ids: readonly Row[]): Promise<KnownLots> {
   const lots = [];
@@ -133,12 +138,11 @@ interface Car {
 
 /**
  * The value of a car at auction. Throws QUERY_NOTHING_FOUND for a make, model, damage, title or state that the lake does not know.
- * @param land adds what it costs
  */
-export const valueOfCar = (connection: DuckDBConnection, given: Car, land?: Land): Promise<Value> =>
-  carWorth(connection, given, land).catch(failOlder);
+export const valueOfCar = (connection: DuckDBConnection, given: Car, asking?: Asking): Promise<Value> =>
+  carWorth(connection, given, asking).catch(failOlder);
 
-async function carWorth(connection: DuckDBConnection, given: Car, land?: Land): Promise<Value> {
+async function carWorth(connection: DuckDBConnection, given: Car, asking?: Asking): Promise<Value> {
   const [market] = await ask(connection, 'value/market');
   if (market === undefined) throw notFound('the lake has too few auction prices for estimates');
   const make = idIn(await ask(connection, 'value/makes'), 'manufacturer', given.make);
@@ -153,7 +157,7 @@ async function carWorth(connection: DuckDBConnection, given: Car, land?: Land): 
   const values = { currency, now, car, make, model, year, km, damage, title, state };
   const [found] = await ask(connection, 'value/car', values);
   if (found === undefined) throw notFound('the lake has no auction price of this make');
-  return valued(connection, await knownOf(connection, found), land);
+  return valued(connection, await knownOf(connection, found), asking);
 }
 
 /** A row of `value/lot` or `value/car` with what the lake knows of the lot. */
@@ -167,7 +171,7 @@ async function knownOf(connection: DuckDBConnection, row: Row) {
 async function valued(
   connection: DuckDBConnection,
   { found, kind, known: own }: Awaited<ReturnType<typeof knownOf>>,
-  land?: Land,
+  { land, pricedLots = readSql('value/priced_lots') }: Asking = {},
 ) {
   const { drivers, ...value } = found;
   const { market, currency, make, domain, vehicle, state, ...others } = kind;
@@ -175,7 +179,15 @@ async function valued(
   const [days = null] = value.is_offered
     ? await ask(connection, 'value/days', { domain, make, model: kind.model })
     : [];
-  const alike = { market, currency, make, ...others, vehicle, estimate: value.estimate };
+  const alike = {
+    market,
+    currency,
+    make,
+    ...others,
+    vehicle,
+    estimate: value.estimate,
+    priced_lots: pricedLots,
+  };
   return {
     ...value,
     market: String(market),

@@ -173,13 +173,13 @@ export function lakeServer(given: Config, signal: AbortSignal): McpServer {
         { named: `${VALUE_READS} ${LANDED_READS}`, signal: ended },
         async ({ session: { connection } }) => {
           const land = to === undefined ? undefined : await landingTo(connection, to, { source });
-          if (id !== undefined) return { values: await valuesOfLots(connection, id, land) };
+          if (id !== undefined) return { values: await valuesOfLots(connection, id, { land }) };
           if (make === undefined || model === undefined || year === undefined)
             throw new LotlakeError('USAGE_INVALID', 'give an id, or make, model and year', {
               outcome: 'usage',
             });
           const car = { make, model, year, km, damage, title, state };
-          return { values: [await valueOfCar(connection, car, land)] };
+          return { values: [await valueOfCar(connection, car, { land })] };
         },
       ),
   );

@@ -58,10 +58,10 @@ export const value = command({
     const reading = { named, choice: given, signal };
     const values = await readLake(given.config, reading, async ({ session: { connection } }) => {
       const land = to === undefined ? undefined : await landingAt(connection, given, to);
-      if (!isCar) return valuesOfLots(connection, id ?? '', land);
+      if (!isCar) return valuesOfLots(connection, id ?? '', { land });
       const distance = km === undefined ? undefined : wholeNumber('--km', km, 0, 5_000_000);
       const car = { make, model, year: wholeNumber('--year', year, 1940, 2100), km: distance };
-      return [await valueOfCar(connection, { ...car, damage, title, state: given.state }, land)];
+      return [await valueOfCar(connection, { ...car, damage, title, state: given.state }, { land })];
     });
     print(values, () => values.map(cardOf).join('\n\n'));
   },
