@@ -113,9 +113,10 @@ export async function followCurrent(config: Config, signal?: AbortSignal): Promi
   };
   let held = await hold();
   let opening: Promise<void> | undefined;
+  let ended: Promise<unknown> = Promise.resolve();
   const [quick, slow] = [turnsOf(PAGES, WAITING), turnsOf(PAGES, WAITING)];
   const closeUnread = (old: Held): void => {
-    if (old !== held && old.readers === 0) void end(old);
+    if (old !== held && old.readers === 0) ended = Promise.all([ended, end(old)]);
   };
   const follow = async (): Promise<void> => {
     const old = held;
@@ -175,7 +176,7 @@ export async function followCurrent(config: Config, signal?: AbortSignal): Promi
     async close() {
       closing.abort();
       await opening;
-      await end(held);
+      await Promise.all([ended, end(held)]);
     },
   };
 }
