@@ -73,6 +73,10 @@ it.each([
   ['camry 2019+', 'make=Toyota&model=Camry&year_from=2019'],
   ['camry since 2019 under 8k', 'make=Toyota&model=Camry&price=8000&year_from=2019'],
   ['2019 or newer camry', 'make=Toyota&model=Camry&year_from=2019'],
+  ['camry within 3 days', 'make=Toyota&model=Camry&days=3'],
+  ['under 50000 km clean title in the next 3 days', 'km=50000&days=3&title=clean'],
+  ['odometer rolled back', 'rollback=1'],
+  ['civic rollback', 'make=Honda&model=Civic&rollback=1'],
   ['camry 2019-', 'make=Toyota&model=Camry&year_from=2019'],
 ])('%s asks for %s, and the page can say so', (text, expected) => {
   const found = searchOf(text, names);

@@ -156,6 +156,15 @@ describe('the counts beside a list', () => {
       if (i % step === 0) expect(tally(await explore.text(to)), to).toBe(lots);
   });
 
+  it('begin with the value that is chosen, which may be the least', async () => {
+    const states = (text: string) => [
+      ...parseHTML(text).document.querySelectorAll('[data-facet=state] li a'),
+    ];
+    const last = states(await explore.text('/lots')).at(-1);
+    const [first] = states(await explore.text(last?.getAttribute('href') ?? ''));
+    expect([first?.textContent, first?.getAttribute('aria-current')]).toEqual([last?.textContent, 'true']);
+  });
+
   it('add up to the lots of the list where each lot has one value', async () => {
     const { document } = parseHTML(await explore.text('/lots?make=Toyota'));
     const lots = tally(String(document));
@@ -229,6 +238,18 @@ describe('finding a car', () => {
     }
   });
 
+  it('finds tables by their columns, first those that have one of this name', async () => {
+    const { document } = parseHTML(await explore.text('/tables?q=sale date'));
+    const [first] = [...document.querySelectorAll('main section')];
+    expect(first?.id).toBe('column');
+    const having = await lake(
+      "select distinct table_name from information_schema.columns where column_name = 'sale_date' order by all",
+    );
+    expect([...(first?.querySelectorAll('a code') ?? [])].map((each) => each.textContent).sort()).toEqual(
+      having.map(({ table_name }) => table_name),
+    );
+  });
+
   it('takes make, model and year, also mistyped', async () => {
     expect(await to('toyota camry 2018')).toBe('/lots?make=Toyota&model=Camry&year_from=2018&year_to=2018');
     expect(await to('2018 toyta camri')).toBe('/lots?make=Toyota&model=Camry&year_from=2018&year_to=2018');
@@ -239,6 +260,13 @@ describe('finding a car', () => {
     expect(await to('salvage')).toBe('/lots?title=salvage');
     const nothing = await (await explore.get('/find?q=zzzzqqq')).text();
     expect(nothing).toContain('Nothing found');
+    // What can be read is a link.
+    const partly = await (
+      await explore.get(`/find?q=${encodeURIComponent('clean title zzzzqqq toyota')}`)
+    ).text();
+    const way = [...parseHTML(partly).document.querySelectorAll('.ways a')][0];
+    expect(way?.getAttribute('href')).toBe('/lots?make=Toyota&title=clean&q=clean+title+toyota');
+    expect(partly).toContain('“zzzzqqq” is no make');
     // It can be mended where it was typed.
     expect(parseHTML(nothing).document.querySelector('#q')?.getAttribute('value')).toBe('zzzzqqq');
   });

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { count, counted, printable } from '../../base/config/printable.js';
 import { type Row, rows } from '../../base/duck/session.js';
+import { list } from '../page/format.js';
 import { type Html, html } from '../page/html.js';
 import { lotCards } from '../page/lot-card.js';
 import { ask } from '../query/ask.js';
@@ -279,26 +280,45 @@ export async function placeOf(
       text,
       `${text} is no address of a lot that the lake has. Paste that of a lot of copart.com, iaai.com or encar.com.`,
     );
+  const { left, search: others } = partly(text, names);
+  const reason =
+    left.length === 0
+      ? 'the words do not belong together'
+      : `${list(left.map((word) => `“${word}”`))} ${left.length === 1 ? 'is' : 'are'} no make, model, year, state, damage or title of a lot on offer`;
   return nothing(
     text,
-    `No car has a VIN or lot number like ${text}, and ${unread(text, names)}. Give all 17 letters of a VIN, its last six, a lot number or its address, or a make with a model, years, an amount such as $8k, and one state, damage or title.`,
+    `No car has a VIN or lot number like ${text}, and ${reason}. Give all 17 letters of a VIN, its last six, a lot number or its address, or a make with a model, years, an amount such as $8k, and one state, damage or title.`,
+    others !== undefined &&
+      html`<a href="/lots?${others}">The search without ${left.length === 1 ? 'this word' : 'these words'}</a> `,
   );
 }
 
-const nothing = (text: string, words: string): Page => ({
+const nothing = (text: string, words: string, way: Html | false = false): Page => ({
   title: `Nothing like ${text}`,
   place: '',
   typed: text,
-  first: html`<h1>Nothing found</h1><p class="words">${words}</p><p class="ways"><a href="/lots">All lots, with filters for the rest</a> <a href="/value">What any car is worth</a></p>`,
+  first: html`<h1>Nothing found</h1><p class="words">${words}</p><p class="ways">${way}<a href="/lots">All lots, with filters for the rest</a> <a href="/value">What any car is worth</a></p>`,
 });
 
-/** The word of a text that names nothing of a lot on offer. */
-function unread(text: string, names: Names): string {
-  const { rest } = amountsIn(text);
-  const word = rest.find((each) => !YEAR.test(each) && searchOf(each, names) === undefined);
-  return word === undefined
-    ? 'the words do not belong together'
-    : `“${word}” is no make, model, year, state, damage or title of a lot on offer`;
+/** The words of a text that name nothing of a lot on offer, and the search for the others, if they are one. */
+function partly(text: string, names: Names) {
+  const left: string[] = [];
+  for (let words = text.split(/\s+/); ; ) {
+    const search = searchOf(words.join(' '), names);
+    const word = search === undefined ? unread(words.join(' '), names) : undefined;
+    const at = word === undefined ? -1 : words.indexOf(word);
+    if (word === undefined || at < 0) return { left, search };
+    left.push(word);
+    words = words.toSpliced(at, 1);
+  }
+}
+
+/** The first word of a text that names nothing of a lot on offer. */
+function unread(text: string, names: Names): string | undefined {
+  const { rest } = amountsIn(phrasesIn(text).rest.replaceAll(FILLERS, ' '));
+  return (namedIn(rest, names)?.rest ?? rest).find(
+    (each) => !YEAR.test(each) && searchOf(each, names) === undefined,
+  );
 }
 
 /** The number in the address of a lot at its source: a lot number, or at iaai.com the number before the country. */
@@ -402,6 +422,23 @@ function amountsIn(text: string): {
   return { filters, rest: rest.split(/\s+/).filter((word) => word !== '') };
 }
 
+/** What several words say of a lot, by the filter that they set to a number in them, or to yes. */
+const PHRASES: readonly (readonly [FilterName, RegExp])[] = [
+  ['days', /\b(?:within|in|next)\s+(\d{1,4})\s+days?\b/i],
+  ['rollback', /\b(?:odometer\s+)?roll(?:ed)?[\s-]?back\b/i],
+];
+
+function phrasesIn(text: string): { readonly filters: Record<string, string>; readonly rest: string } {
+  const filters: Record<string, string> = {};
+  let rest = text;
+  for (const [name, phrase] of PHRASES)
+    rest = rest.replace(phrase, (_, number: unknown) => {
+      filters[name] = typeof number === 'string' ? number : '1';
+      return ' ';
+    });
+  return { filters, rest };
+}
+
 /** A make, model, years, amounts, state, damage and title in a text, in any order; undefined if a word is like none, or one too many. */
 export const searchOf = (text: string, names: Names): string | undefined =>
   readSearch(text, text, names) ?? readSearch(text.replaceAll(FILLERS, ' '), text, names);
@@ -410,8 +447,9 @@ export const searchOf = (text: string, names: Names): string | undefined =>
 const FILLERS = /(?<=^|\s)(?:in|with|and|the|of|for|at|on|is|[Cc]ars?|[Ll]ots?|[Vv]ehicles?)(?=\s|$)/g;
 
 function readSearch(text: string, typed: string, names: Names): string | undefined {
-  const [since = '', before, after] = SINCE.exec(text) ?? [];
-  const { filters, rest: words } = amountsIn(text.replace(since, ' '));
+  const { filters: said, rest: others } = phrasesIn(text);
+  const [since = '', before, after] = SINCE.exec(others) ?? [];
+  const { filters, rest: words } = amountsIn(others.replace(since, ' '));
   const years = words.flatMap(
     (word) =>
       YEAR.exec(word)
@@ -428,7 +466,7 @@ function readSearch(text: string, typed: string, names: Names): string | undefin
   const car =
     rest.length === 0 ? {} : (makeIn(rest, names) ?? makeIn([...rest.slice(1), ...rest.slice(0, 1)], names));
   if (car === undefined) return undefined;
-  const query = new URLSearchParams({ ...car, ...filters, ...Object.fromEntries(found), q: typed });
+  const query = new URLSearchParams({ ...car, ...filters, ...said, ...Object.fromEntries(found), q: typed });
   const [from, to = from] = years.sort();
   const least = before ?? after;
   if (least !== undefined) query.set('year_from', least);

@@ -151,7 +151,7 @@ export const FACETS: readonly Facet[] = [
 export const ORDERS = {
   soonest: ['Soonest auction', 'sale_date nulls last'],
   stands: [
-    'Furthest below such prices',
+    'Buy Now furthest below such prices',
     'prices_above desc nulls last, buy_now / estimate, sale_date nulls last',
   ],
   cheapest: ['Lowest likely cost', `${COST} nulls last`],

@@ -71,9 +71,9 @@ async function* searchesOf(
     partsOf(shown.run({ kind: 'matches', sql, pictures }));
   for (const { name, description, sql } of waiting) {
     yield section(`w-${name}`, name, description, html`<p class="note">The next night computes it.</p>`);
+    yield changeForm(name);
     yield* matches(sql);
     yield rowsLink(sql, 'All of them');
-    yield changeForm(name);
   }
   for (const each of watched) {
     const { name, description } = each;

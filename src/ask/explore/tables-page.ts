@@ -19,9 +19,13 @@ export function tablesPage(shown: Shown, wanted: string): Page {
   const { catalog } = shown;
   const text = wanted.trim().toLowerCase();
   const named = catalog.find(({ name }) => name === text.replaceAll(' ', '_'));
+  const holders = catalog.filter(
+    (table) => table !== named && table.columns.some(({ name }) => name === text.replaceAll(' ', '_')),
+  );
   const found = catalog.filter(
     (table) =>
       table !== named &&
+      !holders.includes(table) &&
       (columnsWith(table, text).length > 0 ||
         `${table.name} ${table.description}`.toLowerCase().includes(text)),
   );
@@ -50,6 +54,7 @@ export function tablesPage(shown: Shown, wanted: string): Page {
 <form class="filters" action="/tables"><div class="fields"><label>Name, column or word<input name="q" type="search" value="${wanted}" maxlength="100"></label></div><p class="tools"><button class="main">Search</button></p></form>
 ${text === '' && section('examples', 'For example', '', pivotLinks(shown))}
 ${named !== undefined && listOf('named', 'Of this name', [named])}
+${listOf('column', 'With a column of this name', holders)}
 ${layersOf(found).map(([id, title, tables]) => listOf(id, title, tables))}
 ${listOf(
   'feed',
@@ -61,7 +66,7 @@ ${listOf(
   'Tables of lotlake’s own work',
   found.filter(({ kind, stream }) => kind === 'table' && stream === undefined),
 )}
-${found.length === 0 && named === undefined && html`<p class="words">Nothing has this in its name, columns or description.</p>`}`,
+${found.length + holders.length === 0 && named === undefined && html`<p class="words">Nothing has this in its name, columns or description.</p>`}`,
   };
 }
 

@@ -54,7 +54,7 @@ export async function valuePage(shown: Shown, query: Readonly<Record<string, str
 ${(['make', 'model'] as const).filter((name) => meant[name].toLowerCase() !== given[name].toLowerCase()).map((name) => html`<p class="note">Showing ${meant[name]} for ${given[name]}.</p>`)}
 ${form(shown, meant, models)}
 ${alarms.map((text) => text !== false && html`<p class="alarm">${text}</p>`)}
-${!isKnown && (await examples(shown))}`,
+${!isKnown && html`<p class="note">Or type make, model, year and what else you know into the field at the top, and choose “What such a car is worth”.</p>${await examples(shown)}`}`,
     ...(isKnown && { rest: answer(shown, { ...meant, year, km }) }),
   };
 }

@@ -7,12 +7,20 @@ import type { Html } from './html.js';
 
 /** Prices of lots that are alike in a place, against the place of most prices. Without a figure the dot is hollow. */
 const BELOW: LegendItem = { name: 'below the state of most prices', fill: 'var(--below)', symbol: 'circle' };
-const SAME: LegendItem = { name: 'no difference beyond chance', fill: 'var(--soft-ink)', symbol: 'circle' };
+const SAME: LegendItem = {
+  name: 'no difference, or within chance',
+  fill: 'var(--soft-ink)',
+  symbol: 'circle',
+};
 const ABOVE: LegendItem = { name: 'above', fill: 'var(--above)', symbol: 'circle' };
 const TOO_FEW: LegendItem = { name: 'too few prices', fill: 'none', symbol: 'ring' };
 
+/** A difference that is more than chance and yet too small for its figure to show. */
+const LEAST_DIFFERENCE = 0.005;
+
 function fillOf({ alike, alike_low, alike_high }: Row): string {
   if (typeof alike !== 'number') return TOO_FEW.fill;
+  if (Math.abs(alike - 1) < LEAST_DIFFERENCE) return SAME.fill;
   if (typeof alike_high === 'number' && alike_high < 1) return BELOW.fill;
   return (typeof alike_low === 'number' && alike_low > 1 ? ABOVE : SAME).fill;
 }

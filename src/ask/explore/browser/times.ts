@@ -22,6 +22,7 @@ export function localTimes(root: ParentNode): void {
     const [unit, length] = units.find(([, size]) => Math.abs(minutes) >= size) ?? units[2];
     const utc = at.getTimezoneOffset() === 0 ? '' : ` (${time.textContent})`;
     time.dataset.local = '';
-    time.textContent = `${relative.format(Math.trunc(minutes / length), unit)}, ${local.format(at)}${utc}`;
+    const over = minutes < 0 ? 'over, ' : '';
+    time.textContent = `${over}${relative.format(Math.trunc(minutes / length), unit)}, ${local.format(at)}${utc}`;
   }
 }
