@@ -198,9 +198,9 @@ select
     concat_ws(
         ', ',
         $car,
-        cast(round($km) as bigint) || ' km',
-        nullif($damage, 'unknown'),
-        nullif($title, 'unknown'),
+        format('{:,} km', cast(round($km) as bigint)),
+        replace(nullif($damage, 'unknown'), '_', ' '),
+        replace(nullif($title, 'unknown'), '_', ' '),
         'in ' || regexp_replace($state, '^\S+ ', '')
     ) as of,
     $currency as currency,

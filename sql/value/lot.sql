@@ -3,9 +3,9 @@ select
     concat_ws(
         ', ',
         concat_ws(' ', p.year, manufacturer_names.manufacturer_name, model_names.model_name),
-        cast(round(p.odometer_km) as bigint) || ' km',
-        nullif(p.damage_main_group, 'unknown'),
-        nullif(p.title_brand, 'unknown'),
+        format('{:,} km', cast(round(p.odometer_km) as bigint)),
+        replace(nullif(p.damage_main_group, 'unknown'), '_', ' '),
+        replace(nullif(p.title_brand, 'unknown'), '_', ' '),
         'lot ' || l.lot || ' of ' || l.domain_name
     ) as of,
     e.currency,

@@ -159,7 +159,9 @@ describe('the value of any car', () => {
     expect(textOf(page.querySelector('main'))).toMatch(
       /Showing Toyota for toyata\.Showing Camry for CAMRI\./,
     );
-    expect(textOf(page.querySelector('#worth p'))).toBe('2019 Toyota Camry, 80000 km, front, salvage, in TX');
+    expect(textOf(page.querySelector('#worth p'))).toBe(
+      '2019 Toyota Camry, 80,000 km, front, salvage, in TX',
+    );
     expect(valuesOf(page)).toMatchObject({
       make: 'Toyota',
       model: 'Camry',

@@ -178,7 +178,7 @@ describe('the value of a lot', () => {
     const [value] = await valuesOfLots(market.connection, id);
     const [mart] = await market.rows('select * from price_estimates where lot_id = 30');
     expect(value).toMatchObject({
-      of: '2024 Make 1 Model 102, 22321 km, d5, t3, lot L30 of copart_com',
+      of: '2024 Make 1 Model 102, 22,321 km, d5, t3, lot L30 of copart_com',
       currency: 'USD',
       estimate: mart?.estimate,
     });
