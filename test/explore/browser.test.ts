@@ -478,7 +478,7 @@ describe.skipIf(!hasBrowser)(`the explorer ${inBrowser}`, () => {
       const hour = (zone: string): string =>
         new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone }).format(at);
       expect(await time.textContent()).toMatch(
-        new RegExp(`ago, .*${hour('Europe/Warsaw')}.* \\(.*${hour('UTC')} UTC\\)$`),
+        new RegExp(`^over, .*ago, .*${hour('Europe/Warsaw')}.* \\(.*${hour('UTC')} UTC\\)$`),
       );
     } finally {
       await context.close();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { makeIn, searchOf } from '../../src/ask/explore/find-page.js';
 import { searchIn } from '../../src/ask/explore/lot-filters.js';
 import type { Names } from '../../src/ask/explore/names.js';
+import { makeIn, searchOf } from '../../src/ask/explore/typed-search.js';
 import { packageFile } from '../../src/base/config/package-root.js';
 
 const names: Names = {

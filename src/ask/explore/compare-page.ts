@@ -9,11 +9,12 @@ import { overTime } from '../page/line-charts.js';
 import { factsOf, section } from '../page/section.js';
 import { ask } from '../query/ask.js';
 import { frequentNames } from './examples.js';
-import { makeIn } from './find-page.js';
+
 import { addressOf, conditionOf, searchIn } from './lot-filters.js';
 import { meantChoice, type Names } from './names.js';
 import type { Page } from './page-frame.js';
 import type { Shown } from './shown.js';
+import { makeIn } from './typed-search.js';
 
 /** Most that stand beside each other. */
 const MOST = 4;

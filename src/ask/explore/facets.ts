@@ -129,7 +129,6 @@ const worded = ({ filter, steps }: Facet, value: string): string =>
         : value.replaceAll('_', ' ');
 
 function part(facet: Facet, counts: Counts, search: Search): Html | undefined {
-  const { steps } = facet;
   const chosen = search.filters[facet.filter];
   const bare = without(search, ownOf(facet));
   const values = valuesOf(facet, counts);
@@ -137,8 +136,10 @@ function part(facet: Facet, counts: Counts, search: Search): Html | undefined {
   const line = ([value, lots]: readonly [string, number]): Html =>
     html`<li><a href="/lots?${addressOf(bare, { [facet.filter]: value })}"${value === chosen ? html` aria-current="true"` : ''}>${worded(facet, value)}</a> <data value="${lots}">${count(lots)}</data></li>`;
   // What is chosen is not folded.
-  const isChosen = ([value]: (typeof values)[number]): boolean => steps === undefined && value === chosen;
-  const sorted = [...values.filter(isChosen), ...values.filter((each) => !isChosen(each))];
+  const sorted =
+    facet.steps === undefined
+      ? values.toSorted(([a], [b]) => Number(b === chosen) - Number(a === chosen))
+      : values;
   const [first, more] = [sorted.slice(0, FIRST), sorted.slice(FIRST)];
   return html`<section data-facet="${facet.filter}"><h3>${facet.label}</h3><ul>${first.map(line)}</ul>${more.length > 0 && html`<details><summary>${count(more.length)} more</summary><ul>${more.map(line)}</ul></details>`}</section>`;
 }
